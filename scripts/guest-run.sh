@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs inside the guest, as root, started by scripts/run-vng.sh:
+#
+#	guest-run.sh JOB_DIRECTORY
+#
+# JOB_DIRECTORY/job is a shell fragment that says what to do (token, mode,
+# exported variables, command). The last line printed here is the proof that
+# the guest lived to the end: "mm-cache-guest-end TOKEN CODE".
+
+job=${1:?usage: guest-run.sh JOB_DIRECTORY}
+
+token='' mode='' install='' command=() programs=()
+# shellcheck disable=SC1091 # written by run-vng.sh
+. "$job/job" || {
+	echo "guest-run.sh: cannot read $job/job inside the guest" >&2
+	exit 125
+}
+
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+
+# The scratch disk is known by its serial number, whatever its name became.
+scratch_disk() {
+	local serial
+
+	for serial in /sys/block/vd*/serial; do
+		if [ "$(cat "$serial" 2>/dev/null)" = mm-cache-scratch ]; then
+			serial=${serial%/serial}
+			echo "/dev/${serial##*/}"
+			return 0
+		fi
+	done
+	return 1
+}
+
+modprobe -q virtio_blk 2>/dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	MM_CACHE_DEV=$(scratch_disk) && [ -b "$MM_CACHE_DEV" ] && break
+	sleep 0.5
+done
+if [ -b "$MM_CACHE_DEV" ]; then
+	export MM_CACHE_DEV
+else
+	echo "guest-run.sh: no scratch disk: this kernel lacks virtio-blk (CONFIG_VIRTIO_BLK)" >&2
+	unset MM_CACHE_DEV
+fi
+
+run_command() {
+	"${command[@]}"
+}
+
+# run_kselftest.sh loses nested lines when its output is a file: pipe it.
+run_suite() {
+	local program selection=()
+
+	for program in "${programs[@]}"; do
+		selection+=(-t "mm-cache:$program")
+	done
+	[ ${#selection[@]} -gt 0 ] || selection=(-c mm-cache)
+	cd "$install" || return 125
+	./run_kselftest.sh "${selection[@]}" 2>&1 | cat
+	return "${PIPESTATUS[0]}"
+}
+
+case $mode in
+command) run_command ;;
+suite) run_suite ;;
+*) false ;;
+esac 2>&1
+code=$?
+sync
+echo "mm-cache-guest-end $token $code"
+exit $code

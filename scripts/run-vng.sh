@@ -1,0 +1,543 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Boots a kernel with virtme-ng, runs the suite (or a command) in it on a
+# scratch disk of its own, and turns what the guest said into one exit code.
+# --help tells everything.
+
+set -uo pipefail
+
+usage() {
+	cat <<'END'
+usage: scripts/run-vng.sh KERNEL [options]                 run the suite
+       scripts/run-vng.sh KERNEL [options] -- COMMAND...   run COMMAND instead
+
+KERNEL is one of
+  --debian VER       a stock Debian kernel, fetched and unpacked under build/,
+                     not installed: 6.1 or 6.12 (bookworm), 7 or 7.3 (newest in
+                     trixie-backports); VER@SUITE looks elsewhere
+  --kernel FILE      a kernel image; its modules are found beside it
+                     (lib/modules/RELEASE in a directory above the image)
+  --kernel DIR       a built kernel tree (vng --build)
+
+what runs
+  --programs A,B     only these test programs (default: all)
+  --reclaim R        classic or mglru (default: both, one after the other)
+  --reps N           repetitions of every measurement (default: each program's)
+  --fs FS            file system on the scratch disk: ext4 (default) or xfs
+  --set NAME=VALUE   one more variable for the guest (MM_CACHE_..., any number)
+  --install DIR      an installed suite (default: build/install, made by
+                     'make install'; brought up to date first)
+
+the machine
+  --memory SIZE      guest memory, 512M and up (default 1G)
+  --cpus N           virtual CPUs (default 2)
+  --disk SIZE        size of the scratch disk, sparse (default 1G)
+  --accel A          auto (default), kvm or tcg. auto uses KVM if a guest starts
+                     with it, else emulation (TCG), and says which
+  --append OPTION    one more kernel option (any number)
+  --timeout SECONDS  limit for the whole run, boot included (default 900)
+
+output
+  --log FILE         default build/vng/log/KERNEL.log, replaced by every run
+  --verbose          show the guest's console on stderr as well
+  --packages         print the Debian packages that are missing here, and stop
+  --help             this text
+
+The guest is root on this machine's own file tree, read-only (writes go to
+memory and are gone afterwards); the checkout is at the same path. The scratch
+disk is a raw image on virtio-blk, new and empty for each run, named in
+MM_CACHE_DEV. Standard input is not passed on. All files go to build/vng/.
+
+exit status
+  with a COMMAND: its own; else the verdict, as tools/ktap-table gives it:
+    0 every property holds       2 inconclusive        5 the output is broken
+    1 a property does not hold   4 everything skipped
+  64 wrong usage   69 something needed is missing
+  70 guest died: it never said its last line (panic, power off, no boot, hang)
+  130, 143 interrupted, terminated
+END
+}
+
+readonly EX_USAGE=64 EX_MISSING=69 EX_DIED=70
+
+say() {
+	echo "run-vng.sh: $*" >&2
+}
+
+die() {
+	local code=$1
+
+	shift
+	say "$@"
+	exit "$code"
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+vng_dir=$here/build/vng
+
+debian='' kernel='' programs='' reclaim='' reps='' fs='' install=''
+memory=1G cpus=2 disk=1G accel=auto timeout=900 log='' verbose=0
+append=() set_vars=() command=()
+mode=suite
+
+need_value() {
+	[ "$2" -ge 2 ] || die $EX_USAGE "$1 needs a value (--help tells)"
+}
+
+missing_packages() {
+	command -v qemu-system-x86_64 >/dev/null || echo qemu-system-x86
+	[ -x /usr/lib/systemd/systemd-udevd ] || [ -x /lib/systemd/systemd-udevd ] || echo udev
+	PATH=$PATH:/usr/sbin:/sbin command -v depmod >/dev/null || echo kmod
+	command -v file >/dev/null || echo file
+	command -v vng >/dev/null || {
+		# The distribution's python3, which is the one its virtme-ng starts.
+		[ -x /usr/bin/python3 ] || echo python3
+		/usr/bin/python3 -c 'import argcomplete' 2>/dev/null || echo python3-argcomplete
+		/usr/bin/python3 -c 'import requests' 2>/dev/null || echo python3-requests
+	}
+}
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	-h | --help)
+		usage
+		exit 0
+		;;
+	--packages)
+		missing_packages
+		exit 0
+		;;
+	--verbose)
+		verbose=1
+		shift
+		continue
+		;;
+	--)
+		shift
+		[ $# -gt 0 ] || die $EX_USAGE "no command after --"
+		command=("$@")
+		mode='command'
+		break
+		;;
+	--debian | --kernel | --programs | --reclaim | --reps | --fs | --set | --install | \
+		--memory | --cpus | --disk | --accel | --append | --timeout | --log)
+		need_value "$1" $#
+		;;
+	*) die $EX_USAGE "unknown argument '$1' (--help tells)" ;;
+	esac
+	case $1 in
+	--debian) debian=$2 ;;
+	--kernel) kernel=$2 ;;
+	--programs) programs=$2 ;;
+	--reclaim) reclaim=$2 ;;
+	--reps) reps=$2 ;;
+	--fs) fs=$2 ;;
+	--set) set_vars+=("$2") ;;
+	--install) install=$2 ;;
+	--memory) memory=$2 ;;
+	--cpus) cpus=$2 ;;
+	--disk) disk=$2 ;;
+	--accel) accel=$2 ;;
+	--append) append+=("$2") ;;
+	--timeout) timeout=$2 ;;
+	--log) log=$2 ;;
+	esac
+	shift 2
+done
+
+# "512M", "1G", "700" (MiB) to MiB; nothing when it is no size.
+mib() {
+	case $1 in
+	*[!0-9MG]* | '' | [MG]*) ;;
+	*G) echo $((10#${1%G} * 1024)) ;;
+	*M) echo $((10#${1%M})) ;;
+	*[!0-9]*) ;;
+	*) echo $((10#$1)) ;;
+	esac
+}
+
+is_number() {
+	[[ $1 =~ ^[1-9][0-9]{0,6}$ ]]
+}
+
+if [ -n "$debian" ] && [ -n "$kernel" ]; then
+	die $EX_USAGE "--debian and --kernel exclude each other"
+fi
+[ -n "$debian$kernel" ] ||
+	die $EX_USAGE "which kernel? --debian 6.12, --debian 7 or --kernel FILE (--help tells)"
+memory_mib=$(mib "$memory")
+[ -n "$memory_mib" ] || die $EX_USAGE "--memory $memory is no size: use one such as 512M or 1G"
+[ "$memory_mib" -ge 512 ] || die $EX_USAGE "--memory $memory is too little: 512M and up"
+disk_mib=$(mib "$disk")
+[ -n "$disk_mib" ] || die $EX_USAGE "--disk $disk is no size: use one such as 1G"
+[ "$disk_mib" -ge 64 ] || die $EX_USAGE "--disk $disk is too little: 64M and up"
+is_number "$cpus" || die $EX_USAGE "--cpus $cpus is no number of CPUs"
+is_number "$timeout" || die $EX_USAGE "--timeout $timeout is no number of seconds"
+[ -z "$reps" ] || is_number "$reps" || die $EX_USAGE "--reps $reps is no number of repetitions"
+case $reclaim in
+'' | classic | mglru) ;;
+*) die $EX_USAGE "--reclaim $reclaim: there is classic and mglru" ;;
+esac
+case $fs in
+'' | ext4 | xfs) ;;
+*) die $EX_USAGE "--fs $fs: there is ext4 and xfs" ;;
+esac
+case $accel in
+auto | kvm | tcg) ;;
+*) die $EX_USAGE "--accel $accel: there is auto, kvm and tcg" ;;
+esac
+for var in ${set_vars[@]+"${set_vars[@]}"}; do
+	[[ $var =~ ^[A-Za-z_][A-Za-z0-9_]*= ]] || die $EX_USAGE "--set $var: NAME=VALUE expected"
+done
+case $here in
+*[\ ,=\'\"]*) die $EX_MISSING "the path $here has a character that virtme-ng cannot pass on" ;;
+/run/* | /dev/* | /var/tmp/* | /var/cache/* | /var/log/*)
+	die $EX_MISSING "the guest has its own ${here%%/"${here#/*/}"}: move the checkout elsewhere"
+	;;
+esac
+[ "$(uname -m)" = x86_64 ] || die $EX_MISSING "only x86_64 machines are supported, this is $(uname -m)"
+missing=$(missing_packages | xargs)
+[ -z "$missing" ] || die $EX_MISSING "missing here: install the packages $missing ('make deps' does)"
+export PATH=$PATH:/usr/sbin:/sbin
+
+mkdir -p "$vng_dir/log" || die $EX_MISSING "cannot write to $vng_dir"
+
+# ------------------------------------------------------------------ tools
+
+fetch() {
+	"$here/scripts/fetch-debian.sh" "$@"
+}
+
+# Runs "$@" with nobody else filling the caches under build/vng at the time.
+caches_locked() {
+	(
+		flock 8
+		"$@" 8>&-
+	) 8>"$vng_dir/caches.lock"
+}
+
+unpack_once() {
+	local dir=$1 suite=$2
+
+	shift 2
+	[ -e "$dir/.complete" ] && return 0
+	rm -rf "$dir" "$dir.new"
+	fetch --unpack "$dir.new" "$suite" "$@" >/dev/null || return 1
+	touch "$dir.new/.complete"
+	mv "$dir.new" "$dir"
+}
+
+find_vng() {
+	if command -v vng >/dev/null; then
+		return
+	fi
+	caches_locked unpack_once "$vng_dir/virtme-ng" trixie virtme-ng ||
+		die $EX_MISSING "no virtme-ng here, and none to be fetched: install it (pip, or your distribution)"
+	PATH=$vng_dir/virtme-ng/usr/bin:$PATH
+	export PYTHONPATH=$vng_dir/virtme-ng/usr/lib/python3/dist-packages
+}
+
+# Stock kernels have 9p as a module: virtme-ng's initramfs needs a static busybox.
+find_busybox() {
+	local candidate
+
+	for candidate in "$(command -v busybox)" "$(command -v busybox-static)" \
+		"$vng_dir/busybox/usr/bin/busybox" "$vng_dir/busybox/bin/busybox"; do
+		if [ -x "$candidate" ] && file -L "$candidate" | grep -q 'static'; then
+			busybox=$candidate
+			return
+		fi
+	done
+	caches_locked unpack_once "$vng_dir/busybox" trixie busybox-static ||
+		die $EX_MISSING "no static busybox: install busybox-static"
+	busybox=$vng_dir/busybox/usr/bin/busybox
+	[ -x "$busybox" ] || busybox=$vng_dir/busybox/bin/busybox
+}
+
+# ----------------------------------------------------------------- kernel
+
+# Newest stock kernel of version $1 in suite $2: "RELEASE PACKAGE...".
+newest_debian_kernel() {
+	local version=$1 suite=$2 release
+
+	release=$(fetch --list "$suite" '^linux-image-[0-9].*-amd64$' |
+		sed -n 's/^linux-image-\([0-9][^ ]*-amd64\) .*/\1/p' |
+		grep -E "^${version//./\\.}[.][0-9.]*[+][a-z0-9]*-amd64$" | sort -V | tail -n 1)
+	[ -n "$release" ] || return 1
+	if [ -n "$(fetch --list "$suite" "^linux-binary-${release//[+.]/.}\$")" ]; then
+		echo "$release linux-binary-$release linux-modules-$release linux-base-$release"
+	else
+		echo "$release linux-image-$release"
+	fi
+}
+
+unpack_debian_kernel() {
+	local version=$1 suite=$2 newest release dir
+
+	if ! newest=$(newest_debian_kernel "$version" "$suite"); then
+		release=$(cd "$vng_dir/kernels/$suite" 2>/dev/null &&
+			printf '%s\n' "$version".*/.complete | sort -V | tail -n 1)
+		[ -e "$vng_dir/kernels/$suite/$release" ] ||
+			die $EX_MISSING "$suite has no stock kernel $version (or cannot be read): see scripts/fetch-debian.sh --list $suite linux-image"
+		newest=${release%/.complete}
+		say "$suite cannot be read: using $newest, fetched earlier"
+	fi
+	read -r release newest <<<"$newest"
+	dir=$vng_dir/kernels/$suite/$release
+	if [ ! -e "$dir/.complete" ]; then
+		say "unpacking $release of $suite"
+		mkdir -p "$vng_dir/kernels/$suite"
+		rm -rf "$dir" "$dir.new"
+		# shellcheck disable=SC2086 # a list of package names
+		fetch --unpack "$dir.new" "$suite" $newest >/dev/null ||
+			die $EX_MISSING "cannot fetch $release of $suite"
+		# Newer packages have usr/lib/modules; tools look in lib/modules.
+		[ -e "$dir.new/lib" ] || ln -s usr/lib "$dir.new/lib"
+		depmod -b "$dir.new" "$release" || die $EX_MISSING "depmod failed for $release"
+		touch "$dir.new/.complete"
+		mv "$dir.new" "$dir"
+	fi
+	echo "$dir"
+}
+
+use_debian_kernel() {
+	local version=${1%@*} suite dir
+
+	[[ $version =~ ^[0-9]+(\.[0-9]+)*$ ]] || die $EX_USAGE "--debian $1: a version such as 6.12 or 7 expected"
+	case $1 in
+	*@*) suite=${1#*@} ;;
+	6.1 | 6.12) suite=bookworm ;;
+	*) suite=trixie-backports ;;
+	esac
+	dir=$(caches_locked unpack_debian_kernel "$version" "$suite") || exit
+	kernel_name=debian-$(basename "$dir")
+	for kernel in "$dir"/boot/vmlinuz-* "$dir"/lib/modules/*/vmlinuz; do
+		[ -f "$kernel" ] && return
+	done
+	die $EX_MISSING "no kernel image in $dir: remove it and try again"
+}
+
+use_given_kernel() {
+	if [ -d "$kernel" ]; then
+		[ -f "$kernel/arch/x86/boot/bzImage" ] ||
+			die $EX_MISSING "no kernel is built in $kernel (arch/x86/boot/bzImage): run 'vng --build' there"
+		kernel=$(cd "$kernel" && pwd)
+		kernel_name=$(basename "$kernel")
+	elif [ -f "$kernel" ]; then
+		kernel=$(realpath "$kernel")
+		kernel_name=$(basename "$kernel")
+	else
+		die $EX_MISSING "--kernel $kernel: no such file or directory"
+	fi
+	kernel_name=${kernel_name//[^A-Za-z0-9._+-]/_}
+}
+
+# ------------------------------------------------------------ acceleration
+
+# /dev/kvm may exist and yet kill every guest: start one for a moment.
+kvm_works() {
+	local said
+
+	kvm_reason="no /dev/kvm"
+	[ -e /dev/kvm ] || return 1
+	kvm_reason="/dev/kvm may not be opened by this user"
+	[ -r /dev/kvm ] && [ -w /dev/kvm ] || return 1
+	said=$({
+		sleep 0.5
+		printf 'info status\n'
+		sleep 0.2
+		printf 'quit\n'
+	} | timeout -k 2 15 qemu-system-x86_64 -accel kvm -cpu host -machine q35 -m 64 \
+		-nodefaults -no-user-config -display none -monitor stdio 2>&1)
+	case $said in
+	*'VM status: running'*) return 0 ;;
+	esac
+	kvm_reason="/dev/kvm is there, but QEMU fails with it: $(printf '%s' "$said" |
+		sed -n 's/^.*qemu-system-x86_64: *//p' | head -n 1)"
+	return 1
+}
+
+choose_accel() {
+	case $accel in
+	tcg)
+		say "no KVM by request: the CPU is emulated (TCG)"
+		;;
+	kvm | auto)
+		if kvm_works; then
+			accel=kvm
+			say "using KVM"
+			return
+		fi
+		[ "$accel" = auto ] || die $EX_MISSING "--accel kvm: $kvm_reason"
+		accel=tcg
+		say "no KVM ($kvm_reason): the CPU is emulated (TCG), everything takes longer"
+		;;
+	esac
+}
+
+# -------------------------------------------------------------------- run
+
+run_dir='' vng_pid='' filter_pid='' console_pid=''
+
+# Nothing of this run may outlive it, whatever ends it.
+stop_guest() {
+	if [ -n "$vng_pid" ]; then
+		kill -TERM "$vng_pid" 2>/dev/null
+		kill -TERM -- "-$vng_pid" 2>/dev/null
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			kill -0 -- "-$vng_pid" 2>/dev/null || break
+			sleep 0.2
+		done
+		kill -KILL -- "-$vng_pid" 2>/dev/null
+		vng_pid=
+	fi
+}
+
+cleanup() {
+	trap '' INT TERM HUP
+	stop_guest
+	[ -z "$filter_pid" ] || wait "$filter_pid" 2>/dev/null
+	[ -z "$console_pid" ] || wait "$console_pid" 2>/dev/null
+	[ -z "$run_dir" ] || rm -rf "$run_dir"
+}
+
+# What a run that was killed outright left behind: its lock is free.
+remove_stale_runs() {
+	local dir
+
+	for dir in "$vng_dir"/run.*; do
+		[ -d "$dir" ] || continue
+		(
+			flock -n 9 || exit 0
+			rm -rf "$dir"
+		) 9>>"$dir/lock"
+	done
+}
+
+write_job() {
+	local var
+
+	printf 'token=%q mode=%q install=%q\n' "$token" "$mode" "$install"
+	printf 'programs=('
+	# shellcheck disable=SC2086 # one word for each program
+	[ -z "$programs" ] || printf ' %q' ${programs//,/ }
+	printf ' )\ncommand=('
+	[ ${#command[@]} -eq 0 ] || printf ' %q' "${command[@]}"
+	printf ' )\n'
+	[ -z "$reclaim" ] || printf 'export MM_CACHE_RECLAIM=%q\n' "$reclaim"
+	[ -z "$reps" ] || printf 'export MM_CACHE_REPS=%q\n' "$reps"
+	[ -z "$fs" ] || printf 'export MM_CACHE_FS=%q\n' "$fs"
+	for var in ${set_vars[@]+"${set_vars[@]}"}; do
+		printf 'export %s=%q\n' "${var%%=*}" "${var#*=}"
+	done
+	printf 'cd %q 2>/dev/null\n' "$PWD"
+}
+
+# Passes the guest's words on line by line; its last line goes to a file.
+pass_on() {
+	awk -v token="$token" -v end="$run_dir/end" -v log_file="$log" '
+		$1 == "mm-cache-guest-end" && $2 == token { print $3 > end; close(end); next }
+		{ print; fflush(); print > log_file; fflush(log_file) }'
+}
+
+guest_died() {
+	local code=$1 why=$2
+
+	cp "$run_dir/console" "$log.console" 2>/dev/null
+	{
+		echo "run-vng.sh: guest died: $why"
+		echo "run-vng.sh: last lines of its console (all of it: $log.console):"
+		grep -v '^[[:space:]]*$' "$run_dir/console" | tail -n 25 | tr -d '\r' | sed 's/^/    /'
+	} >&2
+	echo "# guest died: $why" >>"$log"
+	exit "$code"
+}
+
+boot() {
+	local options=() said vng_code opt
+
+	mkfifo "$run_dir/out" "$run_dir/err"
+	mkdir "$run_dir/tmp"
+	truncate -s "${disk_mib}M" "$run_dir/scratch.img" ||
+		die $EX_MISSING "cannot make the scratch disk in $run_dir"
+	write_job >"$run_dir/job"
+	: >"$log" || die $EX_MISSING "cannot write the log $log"
+	: >"$run_dir/console"
+
+	options=(-r "$kernel" --memory "${memory_mib}M" --cpus "$cpus" --busybox "$busybox"
+		--disable-microvm --force-9p --verbose)
+	[ "$accel" = kvm ] || options+=(--disable-kvm)
+	for opt in ${append[@]+"${append[@]}"}; do
+		options+=(--append "$opt")
+	done
+	# The leading blank keeps argparse from reading it as an option.
+	options+=("--qemu-opts= -drive if=none,id=scratch,file=$run_dir/scratch.img,format=raw,cache=unsafe -device virtio-blk-pci,drive=scratch,serial=mm-cache-scratch")
+	options+=(--exec "exec bash $here/scripts/guest-run.sh $run_dir")
+
+	pass_on <"$run_dir/out" &
+	filter_pid=$!
+	if [ $verbose = 1 ]; then
+		tee "$run_dir/console" <"$run_dir/err" >&2 &
+	else
+		cat <"$run_dir/err" >"$run_dir/console" &
+	fi
+	console_pid=$!
+
+	# timeout makes a process group of its own: QEMU and all else is in it,
+	# and a terminal's signals reach this script only.
+	TMPDIR=$run_dir/tmp timeout --kill-after=10 "$timeout" vng "${options[@]}" \
+		</dev/null >"$run_dir/out" 2>"$run_dir/err" &
+	vng_pid=$!
+	wait "$vng_pid"
+	vng_code=$?
+	stop_guest
+	wait "$filter_pid" "$console_pid"
+	filter_pid='' console_pid=''
+
+	if [ -s "$run_dir/end" ]; then
+		said=$(cat "$run_dir/end")
+		[ "$said" = "$vng_code" ] && {
+			guest_code=$said
+			return
+		}
+		[ "$vng_code" = 124 ] || guest_died $EX_DIED \
+			"the guest's last line said exit $said, virtme-ng said $vng_code"
+	fi
+	case $vng_code in
+	124 | 137) guest_died $EX_DIED "not finished within $timeout s (--timeout)" ;;
+	255) guest_died $EX_DIED "it went down before its last line (virtme-ng exit 255)" ;;
+	*) guest_died $EX_DIED "its last line never came (virtme-ng exit $vng_code)" ;;
+	esac
+}
+
+if [ -n "$debian" ]; then
+	use_debian_kernel "$debian"
+else
+	use_given_kernel
+fi
+find_vng
+find_busybox
+choose_accel
+
+: "${log:=$vng_dir/log/$kernel_name.log}"
+mkdir -p "$(dirname "$log")" || die $EX_MISSING "cannot write to the directory of $log"
+log=$(realpath "$log")
+install=$(realpath -m "${install:-$here/build/install}")
+
+remove_stale_runs
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+run_dir=$(mktemp -d "$vng_dir/run.XXXXXX") || die $EX_MISSING "cannot write to $vng_dir"
+exec 9>"$run_dir/lock"
+flock 9
+token=$$-$RANDOM$RANDOM
+guest_code=
+
+say "booting $kernel_name: ${memory_mib} MiB, $cpus CPUs, scratch disk $disk_mib MiB, log $log"
+boot
+if [ $mode = command ]; then
+	exit "$guest_code"
+fi
+"$here/tools/ktap-table" "$log"
