@@ -43,6 +43,7 @@ help:
 	@echo 'make check      the tests of the project itself; SECTIONS="name name"'
 	@echo 'make bench      the cost and the accuracy of the measurements;'
 	@echo '                BENCH_ARGS="..." goes to build/tools/mm-cache-bench'
+	@echo 'make format     lay out the C sources with clang-format, as the kernel does'
 	@echo 'make install    the suite with the kernel runner, to INSTALL_PATH='
 	@echo 'make gen_tar    that as a tarball'
 	@echo 'make install-in-tree KDIR=directory'
@@ -80,6 +81,11 @@ bench: suite tools
 check: suite tools check-programs
 	@scripts/check.sh $(SECTIONS)
 
+# Lay out the C sources as the kernel's settings have it.
+format: stage
+	clang-format -i --style=file:$$(cat $(STAGE_DIR)/ksrc)/.clang-format \
+		$(wildcard $(addsuffix /*.[ch],common common/check mm-cache tools))
+
 install gen_tar: suite
 	+@$(KSELFTEST) $@
 
@@ -89,5 +95,5 @@ install-in-tree:
 clean:
 	rm -rf $(BUILD_DIR)
 
-.PHONY: all help deps stage suite tools check-programs run bench check install \
+.PHONY: all help deps stage suite tools check-programs run bench check format install \
 	gen_tar install-in-tree clean

@@ -32,30 +32,25 @@ can_link = $(shell dir=$$(mktemp -d) || exit 1;					\
 	$(CC) $(CFLAGS) $(LDFLAGS) -w -x c - $3 -o "$$dir/a" 2>/dev/null &&	\
 	echo y; rm -rf "$$dir")
 
-# The first of the lists of libraries $3 (a comma in them stands for a blank)
-# that links; empty if none does.
-comma := ,
-first_link = $(firstword $(foreach libs,$3,\
-	$(if $(call can_link,$1,$2,$(subst $(comma), ,$(libs))),$(libs))))
-
 # Nothing is compiled by these, and what emit_tests prints is kept as a list.
 ifneq ($(filter-out clean emit_tests,$(or $(MAKECMDGOALS),all)),)
 
-# The longer lists are for static linking.
-LIBMOUNT := $(call first_link,libmount/libmount.h,mnt_new_context,\
-	-lmount$(comma)-lblkid \
-	-lmount$(comma)-lblkid$(comma)-lselinux$(comma)-lpcre2-8)
-ifneq ($(LIBMOUNT),)
-CFLAGS += -DHAVE_LIBMOUNT
-LDLIBS += $(subst $(comma), ,$(LIBMOUNT))
+LIBMOUNT := -lmount -lblkid
+ifneq ($(call can_link,libmount/libmount.h,mnt_new_context,$(LIBMOUNT)),)
+# Programs include <libmount.h> and <blkid.h>, which lie in directories of their
+# own; the compiler knows where these are for the target.
+libmount_dirs = $(sort $(patsubst %/,%,$(dir $(filter %/libmount.h %/blkid.h,\
+	$(shell printf '$(hash)include <libmount/libmount.h>\n$(hash)include <blkid/blkid.h>\n' | \
+	$(CC) $(CFLAGS) -M -x c -)))))
+CFLAGS := $(CFLAGS) $(addprefix -I,$(libmount_dirs)) -DHAVE_LIBMOUNT
+LDLIBS += $(LIBMOUNT)
 else
 $(warning warning: $(firstword $(CC)) links no libmount: tests that need a scratch file system will skip (Debian: libmount-dev for the target))
 endif
 
-LIBURING := $(call first_link,liburing.h,io_uring_queue_init,-luring)
-ifneq ($(LIBURING),)
+ifneq ($(call can_link,liburing.h,io_uring_queue_init,-luring),)
 CFLAGS += -DHAVE_LIBURING
-LDLIBS_URING := $(LIBURING)
+LDLIBS_URING := -luring
 else
 $(warning warning: $(firstword $(CC)) links no liburing: tests that need io_uring will skip (Debian: liburing-dev for the target))
 endif

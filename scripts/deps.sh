@@ -33,6 +33,7 @@ needs()
 	check    cmd:shellcheck              shellcheck              -
 	check    cmd:clang                   clang                   -
 	check    cmd:clang-format            clang-format            -
+	format   cmd:clang-format            clang-format            -
 	check    cmd:ld.lld                  lld                     -
 	check    cmd:llvm-ar                 llvm                    -
 	check    cmd:sparse                  sparse                  -
@@ -76,7 +77,8 @@ groups_of()
 
 	for goal in "$@"; do
 		case $goal in
-		all | install-in-tree | clean | help) ;;
+		all | install-in-tree | clean | help | stage | suite | tools) ;;
+		format) groups+=" format" ;;
 		run) groups+=" run" ;;
 		bench) groups+=" run bench" ;;
 		install | gen_tar) groups+=" install" ;;

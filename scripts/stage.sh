@@ -85,6 +85,8 @@ if [ -z "$ksrc" ]; then
 	fi
 fi
 
+[ -d "$ksrc" ] || die "$ksrc: no such directory: KSRC= is the top of a kernel source"
+ksrc=$(cd "$ksrc" && pwd -P)
 from=$ksrc/tools/testing/selftests
 to=$stage/tools/testing/selftests
 for path in "$from/lib.mk" "$from/Makefile" "$from/kselftest_harness.h" \
