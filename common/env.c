@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "env.h"
+
+#include "knob.h"
+#include "lab.h"
+#include "reclaim.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+#define KIB 1024
+#define MIB ((uint64_t)KIB * KIB)
+
+__attribute__((format(printf, 3, 4)))
+static void fact(struct env *env, const char *key, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (env->nr == ENV_FACTS)
+		return;
+	snprintf(env->facts[env->nr].key, sizeof(env->facts[0].key), "%s", key);
+	va_start(ap, fmt);
+	vsnprintf(env->facts[env->nr].value, sizeof(env->facts[0].value), fmt,
+		  ap);
+	va_end(ap);
+	env->nr++;
+}
+
+uint64_t env_taint(void)
+{
+	uint64_t taint;
+
+	return knob_read_u64("/proc/sys/kernel/tainted", &taint) ? 0 : taint;
+}
+
+const char *env_machine(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	static char signature[13];
+	unsigned int eax, ebx, ecx, edx;
+
+	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
+		return "unknown";
+	if (!(ecx & (1u << 31))) /* CPUID.1:ECX.31, hypervisor present */
+		return "none";
+	__cpuid(0x40000000, eax, ebx, ecx, edx);
+	memcpy(signature, &ebx, 4);
+	memcpy(signature + 4, &ecx, 4);
+	memcpy(signature + 8, &edx, 4);
+	if (!strcmp(signature, "TCGTCGTCGTCG"))
+		return "tcg";
+	if (!strcmp(signature, "KVMKVMKVM"))
+		return "kvm";
+	return signature;
+#else
+	return "unknown";
+#endif
+}
+
+const char *env_slow(const struct lab *lab)
+{
+	if (!strcmp(env_machine(), "tcg"))
+		return "emulated CPU";
+	if (lab->options.slow)
+		return "KSFT_MACHINE_SLOW is set";
+	return NULL;
+}
+
+static void fact_of_file(struct env *env, const char *key, const char *path)
+{
+	char text[128];
+
+	if (knob_read(path, text, sizeof(text)) < 0)
+		snprintf(text, sizeof(text), "unknown");
+	fact(env, key, "%s", text);
+}
+
+static void fact_of_meminfo(struct env *env, const char *key,
+			    const char *field)
+{
+	char text[4096];
+	uint64_t kib;
+
+	if (knob_read("/proc/meminfo", text, sizeof(text)) < 0 ||
+	    keyed_u64(text, field, &kib))
+		fact(env, key, "unknown");
+	else
+		fact(env, key, "%" PRIu64 " MiB", kib / KIB);
+}
+
+void env_read(struct env *env, const struct lab *lab)
+{
+	struct utsname uts;
+	enum reclaim now;
+
+	env->nr = 0;
+	if (!uname(&uts)) {
+		fact(env, "kernel", "%s %s %s", uts.sysname, uts.release,
+		     uts.machine);
+		fact(env, "build", "%s", uts.version);
+	}
+	fact(env, "taint", "%" PRIu64, env_taint());
+	fact(env, "machine", "%s", env_machine());
+	fact(env, "cpus", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+	fact(env, "page_size", "%ld", sysconf(_SC_PAGESIZE));
+	fact_of_meminfo(env, "memory", "MemTotal");
+	fact_of_meminfo(env, "swap", "SwapTotal");
+	fact_of_file(env, "thp", "/sys/kernel/mm/transparent_hugepage/enabled");
+	fact(env, "reclaim", "%s",
+	     reclaim_current(&now) ? "unknown" : reclaim_name(now));
+	fact(env, "memcg", "%s, limit %" PRIu64 " MiB",
+	     memcg_flavour_name(lab->memcg.flavour),
+	     lab->options.mem_bytes / MIB);
+	fact(env, "fs", "%s", lab->scratch.fs);
+	fact(env, "device", "%s", lab->scratch.device);
+	if (lab->scratch.read_ahead_knob[0])
+		fact(env, "read_ahead_kb", "%u", lab->options.read_ahead_kb);
+	else
+		fact(env, "read_ahead_kb", "as found");
+	fact(env, "meter", "%s", residency_meter_name(lab->meter));
+}

@@ -1,0 +1,706 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "experiment.h"
+
+#include "failure.h"
+#include "hot_set.h"
+#include "lab.h"
+#include "need.h"
+#include "scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MIB ((uint64_t)1024 * 1024)
+#define REPS_PASS 3
+#define REPS_FAIL 5
+#define REPS_MAX 11
+#define REPS_LIMIT 99
+#define DROP_TIMEOUT_MS 2000
+/* RWF_DONTCACHE is best effort: what is left may go a moment later. */
+#define SETTLE_TIMEOUT_MS 1000
+#define SETTLE_STEP_NS (1000 * 1000)
+#define NOT_MEASURED INT64_MIN
+
+/* Seeds of the two files: their contents have nothing in common. */
+#define HOT_SEED 0x10000000000ULL
+#define SCAN_SEED 0x20000000000ULL
+
+static const struct {
+	const char *name;
+	const char *unit;
+} metrics[NR_METRICS] = {
+	[KEPT] = { "kept", "permille" },
+	[EVICTED] = { "evicted", "pages" },
+	[MISSED] = { "missed", "reads" },
+	[REFAULTS] = { "refaults", "pages" },
+	[SCAN_LEFT] = { "scan_left", "pages" },
+	[PART_KEPT] = { "part_kept", "permille" },
+	[AMPLIFICATION] = { "amplification", "permille" },
+	[THROUGHPUT] = { "throughput", "KiB/s" },
+	[SETTLE_TIME] = { "settle_time", "us" },
+	[BAD_WORDS] = { "bad_words", "words" },
+	[CHARGED] = { "charged", "KiB" },
+};
+
+const char *metric_name(enum metric metric)
+{
+	return metrics[metric].name;
+}
+
+const char *metric_unit(enum metric metric)
+{
+	return metrics[metric].unit;
+}
+
+/* Lives in memory shared by the test process and the process of the trial. */
+struct trial {
+	const struct arm *arm;
+	uint64_t seed;
+	int err;
+	struct failure failure;
+	int64_t metric[NR_METRICS];
+};
+
+/* What the trial's process has open. */
+struct work {
+	struct experiment *exp;
+	struct trial *trial;
+	struct hot_set hot;
+	struct reader scan;
+	uint64_t touches; /* hot reads due by the end of the scan */
+	int64_t before; /* pages of the scan file cached before the scan */
+};
+
+static uint64_t page_round(uint64_t bytes)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	return bytes / page * page;
+}
+
+static uint64_t limit_of(const struct workload *w, uint64_t mem_bytes)
+{
+	return w->mem_pct ? page_round(mem_bytes * w->mem_pct / 100) :
+			    mem_bytes;
+}
+
+static uint64_t hot_bytes(const struct workload *w, uint64_t mem_bytes)
+{
+	return page_round(limit_of(w, mem_bytes) * w->hot.pct / 100);
+}
+
+static uint64_t scan_bytes(const struct workload *w, uint64_t mem_bytes)
+{
+	return page_round(limit_of(w, mem_bytes) * w->scan.pct / 100);
+}
+
+uint64_t experiment_bytes(const struct workload *workload, uint64_t mem_bytes)
+{
+	return hot_bytes(workload, mem_bytes) + scan_bytes(workload, mem_bytes);
+}
+
+bool bound_holds(const struct bound *bound, int64_t value)
+{
+	switch (bound->kind) {
+	case AT_LEAST:
+		return value >= bound->value;
+	case AT_MOST:
+		return value <= bound->value;
+	case NO_BOUND:
+		break;
+	}
+	return true;
+}
+
+/* ----- the process of a trial ----- */
+
+static const struct bound *bound_of(const struct arm *arm, enum metric metric)
+{
+	for (int i = 0; i < ARM_BOUNDS; i++)
+		if (arm->bounds[i].kind != NO_BOUND &&
+		    arm->bounds[i].of == metric)
+			return &arm->bounds[i];
+	return NULL;
+}
+
+static int on_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct work *work = arg;
+
+	return hot_set_touch(&work->hot, work->touches * done / total,
+			     &work->trial->failure);
+}
+
+static int open_hot(struct work *work)
+{
+	const struct workload *w = &work->exp->workload;
+	const struct arm *arm = work->trial->arm;
+	const struct reader_ops *warm_by = arm->warm_by ? arm->warm_by :
+							  w->hot.warm_by;
+	/* A set that is not re-read is also left by the one who read it. */
+	const struct reader_ops *read_by = arm->idle ? warm_by : w->hot.read_by;
+	unsigned int warm = arm->warm ? arm->warm : w->hot.warm;
+	char path[PATH_MAX];
+	int err;
+
+	err = scratch_path(&work->exp->lab->scratch, HOT_FILE, path,
+			   sizeof(path));
+	if (!err)
+		err = hot_set_open(&work->hot, read_by, path,
+				   work->trial->seed);
+	if (err)
+		return failure_note(&work->trial->failure, err, "open %s",
+				    path);
+	while (!err && warm--)
+		err = hot_set_warm(&work->hot, warm_by, &work->trial->failure);
+	work->hot.reader.count_missed = true;
+	if (!arm->idle)
+		work->touches = work->hot.pages * w->hot.touches / 1000;
+	return err;
+}
+
+static uint64_t part_bytes(const struct experiment *exp)
+{
+	return page_round(exp->mem_bytes * exp->workload.scan.part_pct / 100);
+}
+
+static int cache_part(struct work *work, const char *path)
+{
+	const struct scan scan = { .to = part_bytes(work->exp),
+				   .buffer = MIB };
+	struct scan_result result;
+	struct reader reader;
+	int err;
+
+	if (!scan.to)
+		return 0;
+	err = reader_open(&reader, &reader_pread, path, scan.buffer);
+	if (err)
+		return failure_note(&work->trial->failure, err, "open %s",
+				    path);
+	err = scan_run(&reader, &scan, &result, &work->trial->failure);
+	reader_close(&reader);
+	return err;
+}
+
+static int count_scan_cached(struct work *work, int64_t *pages)
+{
+	struct residency r;
+	int err;
+
+	err = residency_read(work->exp->lab->meter, work->scan.fd, 0,
+			     work->scan.size, &r);
+	if (err)
+		return failure_note(&work->trial->failure, err,
+				    "count cached pages of %s",
+				    work->scan.path);
+	*pages = r.cached;
+	return 0;
+}
+
+static int open_scan(struct work *work)
+{
+	const struct workload *w = &work->exp->workload;
+	const struct arm *arm = work->trial->arm;
+	const struct reader_ops *by = arm->scan_by ? arm->scan_by :
+						     w->scan.read_by;
+	struct lab *lab = work->exp->lab;
+	char path[PATH_MAX];
+	int err;
+
+	err = scratch_path(&lab->scratch, SCAN_FILE, path, sizeof(path));
+	if (!err)
+		err = cache_part(work, path);
+	/* A file is read ahead as its device says when it is opened. */
+	if (!err && w->scan.read_ahead_kb != READ_AHEAD_DEFAULT)
+		err = scratch_read_ahead(&lab->scratch, &lab->keeper,
+					 w->scan.read_ahead_kb);
+	if (!err)
+		err = reader_open(&work->scan, by, path, w->scan.buffer);
+	if (err)
+		return failure_note(&work->trial->failure, err, "open %s by %s",
+				    path, by->name);
+	/* Also what the read of the part pulled in beyond it, ahead of need. */
+	return count_scan_cached(work, &work->before);
+}
+
+/* Measured at once, and again for a while where a bound asks for less. */
+static int measure_scan_left(struct work *work, int64_t *metric)
+{
+	const struct timespec step = { .tv_nsec = SETTLE_STEP_NS };
+	const struct bound *bound = bound_of(work->trial->arm, SCAN_LEFT);
+	uint64_t start = clock_ns();
+	int64_t cached;
+	int err;
+
+	for (;;) {
+		uint64_t waited = clock_ns() - start;
+
+		err = count_scan_cached(work, &cached);
+		if (err)
+			return err;
+		metric[SCAN_LEFT] = cached - work->before;
+		metric[SETTLE_TIME] = (int64_t)(waited / 1000);
+		if (!bound || bound_holds(bound, metric[SCAN_LEFT]) ||
+		    waited > SETTLE_TIMEOUT_MS * 1000000ULL)
+			return 0;
+		nanosleep(&step, NULL);
+	}
+}
+
+static int measure_hot(struct work *work, int64_t *metric)
+{
+	struct residency r;
+	int err;
+
+	err = residency_read(work->exp->lab->meter, work->hot.reader.fd, 0,
+			     work->hot.reader.size, &r);
+	if (err)
+		return failure_note(&work->trial->failure, err,
+				    "count cached pages of %s",
+				    work->hot.reader.path);
+	metric[KEPT] = permille(r.cached, r.pages);
+	if (r.evicted >= 0)
+		metric[EVICTED] = r.evicted;
+	return 0;
+}
+
+static int measure_part(struct work *work, int64_t *metric)
+{
+	struct residency r;
+	int err;
+
+	err = residency_read(work->exp->lab->meter, work->scan.fd, 0,
+			     part_bytes(work->exp), &r);
+	if (err)
+		return failure_note(&work->trial->failure, err,
+				    "count cached pages of %s",
+				    work->scan.path);
+	metric[PART_KEPT] = permille(r.cached, r.pages);
+	return 0;
+}
+
+static int measure_files(struct work *work)
+{
+	int64_t *metric = work->trial->metric;
+	int err = 0;
+
+	if (work->hot.pages)
+		err = measure_hot(work, metric);
+	if (!err && part_bytes(work->exp))
+		err = measure_part(work, metric);
+	return err ? err : measure_scan_left(work, metric);
+}
+
+static int64_t major_faults(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_majflt;
+}
+
+static int do_scan(struct work *work)
+{
+	const struct workload *w = &work->exp->workload;
+	int64_t *metric = work->trial->metric;
+	bool null = work->scan.ops == &reader_null;
+	struct scan scan = {
+		.buffer = w->scan.buffer,
+		.verify = w->scan.verify && !null,
+		.seed = SCAN_SEED,
+		.progress = work->hot.pages ? on_progress : NULL,
+		.arg = work,
+	};
+	int64_t faults = major_faults();
+	struct scan_result result;
+	int err;
+
+	err = scan_run(&work->scan, &scan, &result, &work->trial->failure);
+	if (err)
+		return err;
+	metric[MISSED] = work->hot.reader.missed + major_faults() - faults;
+	if (scan.verify)
+		metric[BAD_WORDS] = (int64_t)result.bad_words;
+	if (null)
+		return 0;
+	if (result.read_bytes >= 0)
+		metric[AMPLIFICATION] =
+			permille(result.read_bytes, result.bytes);
+	metric[THROUGHPUT] = (int64_t)(result.bytes / 1024 * 1e9 /
+				       (result.ns ? result.ns : 1));
+	return 0;
+}
+
+static int work_run(struct work *work, const struct memcg *memcg)
+{
+	int err = 0;
+
+	if (memcg) {
+		err = memcg_enter(memcg, 0);
+		if (err)
+			return failure_note(&work->trial->failure, err,
+					    "enter %s", memcg->path);
+	}
+	if (work->exp->hot_bytes)
+		err = open_hot(work);
+	if (!err)
+		err = open_scan(work);
+	if (!err)
+		err = do_scan(work);
+	return err ? err : measure_files(work);
+}
+
+static void trial_process(struct experiment *exp, struct trial *trial,
+			  const struct memcg *memcg, pid_t parent)
+{
+	struct work work = { .exp = exp, .trial = trial };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	trial->err = work_run(&work, memcg);
+	_exit(0);
+}
+
+/* ----- the test process ----- */
+
+static int drop_file(struct experiment *exp, const char *name)
+{
+	struct lab *lab = exp->lab;
+	char path[PATH_MAX];
+	int err;
+	int fd;
+
+	err = scratch_path(&lab->scratch, name, path, sizeof(path));
+	if (err)
+		return err;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return failure_note(&lab->failure, -errno, "open %s", path);
+	err = residency_drop(lab->meter, fd, DROP_TIMEOUT_MS);
+	close(fd);
+	if (err && err != -EBUSY)
+		failure_note(&lab->failure, err, "drop %s from the cache",
+			     path);
+	return err;
+}
+
+static int drop_files(struct experiment *exp)
+{
+	int err = 0;
+
+	if (exp->hot_bytes)
+		err = drop_file(exp, HOT_FILE);
+	return err ? err : drop_file(exp, SCAN_FILE);
+}
+
+static int make_memcg(struct experiment *exp, struct memcg *memcg)
+{
+	uint64_t high = exp->mem_bytes * exp->workload.high_pct / 100;
+	struct lab *lab = exp->lab;
+	int err;
+
+	err = memcg_child(&lab->memcg, "trial", memcg);
+	/* One that an earlier test left when it was killed. */
+	if (!err)
+		memcg_remove(memcg->path);
+	if (!err)
+		err = memcg_make(memcg);
+	if (!err)
+		err = memcg_limit(memcg, exp->mem_bytes, high);
+	if (err)
+		failure_note(&lab->failure, err, "make and limit %s",
+			     memcg->path);
+	return err;
+}
+
+static int read_memcg(struct experiment *exp, struct trial *trial,
+		      const struct memcg *memcg)
+{
+	struct memcg_stat stat;
+	int err;
+
+	err = memcg_read(memcg, &stat);
+	if (err)
+		return failure_note(&exp->lab->failure, err, "read %s",
+				    memcg->path);
+	if (stat.refault_file >= 0)
+		trial->metric[REFAULTS] = stat.refault_file;
+	if (stat.oom_kills > 0)
+		exp->oom_kills += stat.oom_kills;
+	return 0;
+}
+
+static int wait_for(pid_t pid, struct experiment *exp, struct trial *trial)
+{
+	struct failure *failure = &exp->lab->failure;
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return failure_note(failure, -errno, "wait for a trial");
+	if (WIFSIGNALED(status))
+		return failure_note(failure, -EINTR,
+				    "arm %s was killed by signal %d",
+				    trial->arm->name, WTERMSIG(status));
+	if (trial->err)
+		*failure = trial->failure;
+	return trial->err;
+}
+
+static int run_trial(struct experiment *exp, struct trial *trial)
+{
+	bool limited = exp->workload.mem_pct;
+	struct lab *lab = exp->lab;
+	pid_t self = getpid();
+	struct memcg memcg;
+	pid_t pid;
+	int err;
+
+	for (int i = 0; i < NR_METRICS; i++)
+		trial->metric[i] = NOT_MEASURED;
+	err = drop_files(exp);
+	if (!err && scratch_read_ahead(&lab->scratch, &lab->keeper,
+				       lab->options.read_ahead_kb) == -EIO)
+		err = failure_note(&lab->failure, -EIO, "set read_ahead_kb");
+	if (!err && limited)
+		err = make_memcg(exp, &memcg);
+	if (err)
+		return err;
+	pid = fork();
+	if (!pid)
+		trial_process(exp, trial, limited ? &memcg : NULL, self);
+	err = pid < 0 ? failure_note(&lab->failure, -errno, "fork") :
+			wait_for(pid, exp, trial);
+	if (!limited)
+		return err;
+	if (read_memcg(exp, trial, &memcg) == 0 && exp->oom_kills)
+		err = -ENOMEM;
+	drop_files(exp);
+	if (memcg_remove(memcg.path) && !err)
+		err = failure_note(&lab->failure, -EBUSY, "remove %s",
+				   memcg.path);
+	return err;
+}
+
+/* values[arm][metric][repetition] */
+static int64_t *cell(int64_t *values, unsigned int arm, enum metric metric)
+{
+	return values + ((size_t)arm * NR_METRICS + metric) * REPS_LIMIT;
+}
+
+static bool is_clear(const struct arm *arms, unsigned int nr_arms,
+		     int64_t *values, unsigned int reps)
+{
+	bool all_hold = true;
+
+	for (unsigned int a = 0; a < nr_arms; a++) {
+		for (int b = 0; b < ARM_BOUNDS; b++) {
+			const struct bound *bound = &arms[a].bounds[b];
+			unsigned int held = 0;
+
+			for (unsigned int i = 0; i < reps; i++)
+				held += bound_holds(bound,
+						    cell(values, a,
+							 bound->of)[i]);
+			if (held && held < reps)
+				return false;
+			all_hold &= held == reps;
+		}
+	}
+	return reps >= (all_hold ? REPS_PASS : REPS_FAIL);
+}
+
+static void conclude(unsigned int nr_arms, int64_t *values, unsigned int reps,
+		     struct outcome *outcomes)
+{
+	for (unsigned int a = 0; a < nr_arms; a++)
+		for (int m = 0; m < NR_METRICS; m++) {
+			int64_t *v = cell(values, a, m);
+
+			outcomes[a].metric[m] = (struct summary){ 0 };
+			if (v[0] != NOT_MEASURED)
+				outcomes[a].metric[m] = summarize(v, reps);
+		}
+}
+
+static int run_repetitions(struct experiment *exp, const struct arm *arms,
+			   unsigned int nr_arms, struct trial *trial,
+			   int64_t *values, unsigned int *reps)
+{
+	unsigned int asked = exp->lab->options.reps;
+
+	for (*reps = 0;;) {
+		for (unsigned int i = 0; i < nr_arms; i++) {
+			unsigned int a = (i + *reps) % nr_arms;
+			int err;
+
+			trial->arm = &arms[a];
+			/* All arms of a repetition read in the same order. */
+			trial->seed = *reps + 1;
+			err = run_trial(exp, trial);
+			if (err)
+				return err;
+			for (int m = 0; m < NR_METRICS; m++)
+				cell(values, a, m)[*reps] = trial->metric[m];
+		}
+		++*reps;
+		if (asked ? *reps == asked :
+			    *reps == REPS_MAX ||
+				    is_clear(arms, nr_arms, values, *reps))
+			return 0;
+	}
+}
+
+int experiment_run(struct experiment *exp, const struct arm *arms,
+		   unsigned int nr_arms, struct outcome *outcomes)
+{
+	size_t len = (size_t)nr_arms * NR_METRICS * REPS_LIMIT *
+			     sizeof(int64_t) +
+		     sizeof(struct trial);
+	unsigned int reps;
+	int64_t *values;
+	void *shared;
+	int err;
+
+	shared = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return failure_note(&exp->lab->failure, -errno, "mmap");
+	values = (int64_t *)((char *)shared + sizeof(struct trial));
+	err = run_repetitions(exp, arms, nr_arms, shared, values, &reps);
+	if (!err)
+		conclude(nr_arms, values, reps, outcomes);
+	munmap(shared, len);
+	return err;
+}
+
+const char *experiment_doubt(const struct arm *arms, unsigned int nr_arms,
+			     const struct outcome *outcomes)
+{
+	for (unsigned int a = 0; a < nr_arms; a++)
+		for (int b = 0; b < ARM_BOUNDS; b++) {
+			const struct bound *bound = &arms[a].bounds[b];
+			const struct summary *s =
+				&outcomes[a].metric[bound->of];
+
+			if (bound->kind == NO_BOUND || !bound->doubt)
+				continue;
+			if (!s->n || !bound_holds(bound, s->median))
+				return bound->doubt;
+		}
+	return NULL;
+}
+
+/* ----- setting up ----- */
+
+static int lay_out(struct lab *lab, const char *name, uint64_t bytes,
+		   uint64_t seed)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (!bytes)
+		return 0;
+	if (scratch_path(&lab->scratch, name, path, sizeof(path)))
+		return failure_note(&lab->failure, -ENAMETOOLONG, "%s", name);
+	if (!lstat(path, &st)) {
+		if ((uint64_t)st.st_size == bytes)
+			return 0;
+		if (unlink(path))
+			return failure_note(&lab->failure, -errno, "unlink %s",
+					    path);
+	}
+	return scratch_file(&lab->scratch, name, bytes, seed, &lab->failure);
+}
+
+static int reader_need(struct experiment *exp, const struct reader_ops *ops,
+		       struct needs *needs)
+{
+	struct lab *lab = exp->lab;
+	char path[PATH_MAX];
+	struct reader r;
+	int err;
+
+	if (!ops || !ops->need)
+		return 0;
+	err = scratch_path(&lab->scratch, SCAN_FILE, path, sizeof(path));
+	if (!err)
+		err = reader_open(&r, ops, path, MIB);
+	if (err == -EOPNOTSUPP || err == -EINVAL) {
+		char what[64];
+
+		snprintf(what, sizeof(what), "%s on %s", ops->need,
+			 lab->scratch.fs);
+		need_add(needs, what,
+			 "reading with it gives: %s; this kernel or file system lacks it",
+			 strerror(-err));
+		return 0;
+	}
+	if (err)
+		return failure_note(&lab->failure, err, "open %s by %s", path,
+				    ops->name);
+	reader_close(&r);
+	return 0;
+}
+
+static void workload_needs(struct experiment *exp, enum reclaim reclaim,
+			   struct needs *needs)
+{
+	const struct workload *w = &exp->workload;
+	struct lab *lab = exp->lab;
+	enum reclaim only = lab->options.reclaim;
+
+	if (only != RECLAIM_ANY && reclaim != RECLAIM_ANY && reclaim != only)
+		need_add(needs, "another MM_CACHE_RECLAIM",
+			 "only %s was asked for", reclaim_name(only));
+	if (w->mem_pct)
+		needs_merge(needs, &lab->memcg_needs);
+	if (w->high_pct && lab->memcg.flavour == MEMCG_V1)
+		need_add(needs, "memory.high",
+			 "only cgroup v2 has it, and here the memory controller is on v1: boot with cgroup_no_v1=memory");
+	if (w->scan.read_ahead_kb != READ_AHEAD_DEFAULT &&
+	    !lab->scratch.read_ahead_knob[0])
+		need_add(needs, "a scratch device of our own",
+			 "read_ahead_kb of a device that others use is not touched: unset MM_CACHE_DIR");
+}
+
+int experiment_open(struct experiment *exp, struct lab *lab,
+		    const struct workload *workload, enum reclaim reclaim,
+		    const struct arm *arms, unsigned int nr_arms,
+		    struct needs *needs)
+{
+	int err;
+
+	*exp = (struct experiment){ .lab = lab, .workload = *workload };
+	exp->mem_bytes = limit_of(workload, lab->options.mem_bytes);
+	exp->hot_bytes = hot_bytes(workload, lab->options.mem_bytes);
+	exp->scan_bytes = scan_bytes(workload, lab->options.mem_bytes);
+	err = keeper_group(&lab->keeper);
+	if (err)
+		return failure_note(&lab->failure, err, "reach the keeper");
+	workload_needs(exp, reclaim, needs);
+	/* Selected even if others are missing: all needs are told at once. */
+	err = reclaim_select(reclaim, &lab->keeper, needs);
+	if (err && err != -ENOENT)
+		return failure_note(&lab->failure, err, "select %s reclaim",
+				    reclaim_name(reclaim));
+	err = lay_out(lab, HOT_FILE, exp->hot_bytes, HOT_SEED);
+	if (!err)
+		err = lay_out(lab, SCAN_FILE, exp->scan_bytes, SCAN_SEED);
+	if (!err)
+		err = reader_need(exp, workload->scan.read_by, needs);
+	for (unsigned int a = 0; !err && a < nr_arms; a++)
+		err = reader_need(exp, arms[a].scan_by, needs);
+	return err;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A file that is read again and again, page by page in random order.
+ */
+#ifndef MM_CACHE_HOT_SET_H
+#define MM_CACHE_HOT_SET_H
+
+#include "reader.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct failure;
+
+struct hot_set {
+	struct reader reader;
+	uint64_t pages;
+	uint64_t random; /* state of the generator */
+	uint64_t touched; /* reads so far */
+	uint64_t late; /* by the clock: reads issued after the next was due */
+};
+
+/* hot_set_open() - @path, read by @ops; @seed decides the order. 0 or -errno. */
+int hot_set_open(struct hot_set *hot, const struct reader_ops *ops,
+		 const char *path, uint64_t seed);
+
+void hot_set_close(struct hot_set *hot);
+
+/*
+ * hot_set_warm() - read it once from start to end by @ops, in 1 MiB reads. With the @ops of hot_set_open() the same
+ * descriptor or mapping is used, and stays. 0, or -errno with @failure.
+ */
+int hot_set_warm(struct hot_set *hot, const struct reader_ops *ops,
+		 struct failure *failure);
+
+/*
+ * hot_set_touch() - read 4 KiB of a random page until @hot->touched is
+ * @target. 0, or -errno with @failure.
+ */
+int hot_set_touch(struct hot_set *hot, uint64_t target,
+		  struct failure *failure);
+
+/*
+ * hot_set_pace() - by the clock: @per_second reads a second (0: without
+ * pause) until @stop becomes true, with absolute deadlines, so that a late
+ * read delays no other. 0, or -errno with @failure.
+ */
+int hot_set_pace(struct hot_set *hot, unsigned int per_second,
+		 const volatile bool *stop, struct failure *failure);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The test programs' voice: the only place that includes the kselftest
+ * harness, prints KTAP, and knows exit codes.
+ *
+ * Lines for parsers, one per fact, besides the harness's own:
+ *
+ *   # env KEY VALUE
+ *   # metric FIXTURE.VARIANT ARM_METRIC UNIT n=5 median=17 min=16 max=17 bound>=750
+ *   # why FIXTURE.VARIANT: what a violated bound means
+ *   # need WHAT: what was found, and what would do
+ *   # error WHAT: a set-up or a trial that failed
+ */
+#ifndef MM_CACHE_KTAP_H
+#define MM_CACHE_KTAP_H
+
+#include "kselftest_harness.h"
+
+#include "env.h"
+#include "exact_lru.h"
+#include "experiment.h"
+#include "lab.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+/* Everything a program sets up once; test processes inherit it. */
+static struct lab lab;
+static uint64_t taint_before;
+
+/* ktap_label() - "fixture.variant" of a running test in @buf; @buf. */
+static inline const char *ktap_label(struct __test_metadata *_metadata,
+				     const void *variant, char *buf, size_t len)
+{
+	struct __fixture_variant_metadata *v;
+
+	for (v = _metadata->fixture->variant; v; v = v->next)
+		if (v->data == variant)
+			break;
+	snprintf(buf, len, "%s%s%s", _metadata->fixture->name, v ? "." : "",
+		 v ? v->name : "");
+	return buf;
+}
+
+/* ktap_needs() - print each entry's detail; the reason for SKIP. */
+static inline const char *ktap_needs(const struct needs *needs)
+{
+	static char reason[512];
+
+	for (unsigned int i = 0; i < needs->nr; i++)
+		ksft_print_msg("need %s: %s\n", needs->list[i].what,
+			       needs->list[i].detail);
+	return needs_reason(needs, reason, sizeof(reason));
+}
+
+static inline void ktap_failure(const struct failure *failure)
+{
+	ksft_print_msg("error %s\n", failure->text);
+}
+
+static inline void ktap_metric(const char *label, const char *arm,
+			       const char *name, const char *unit,
+			       const struct summary *s,
+			       const struct bound *bound)
+{
+	char limit[40] = "";
+
+	if (bound && bound->kind != NO_BOUND)
+		snprintf(limit, sizeof(limit), " bound%s%" PRId64,
+			 bound->kind == AT_LEAST ? ">=" : "<=", bound->value);
+	ksft_print_msg("metric %s %s%s%s %s n=%u median=%" PRId64
+		       " min=%" PRId64 " max=%" PRId64 "%s\n",
+		       label, arm, *arm ? "_" : "", name, unit, s->n, s->median,
+		       s->min, s->max, limit);
+}
+
+static inline void ktap_outcome(const char *label, const struct arm *arm,
+				const struct outcome *outcome)
+{
+	unsigned int shown = 0;
+
+	for (int b = 0; b < ARM_BOUNDS; b++) {
+		const struct bound *bound = &arm->bounds[b];
+
+		if (bound->kind == NO_BOUND || !outcome->metric[bound->of].n)
+			continue;
+		shown |= 1u << bound->of;
+		ktap_metric(label, arm->name, metric_name(bound->of),
+			    metric_unit(bound->of),
+			    &outcome->metric[bound->of], bound);
+	}
+	for (int m = 0; m < NR_METRICS; m++)
+		if (arm->measured & ~shown & (1u << m) && outcome->metric[m].n)
+			ktap_metric(label, arm->name, metric_name(m),
+				    metric_unit(m), &outcome->metric[m], NULL);
+}
+
+/* What exact LRU would keep of the hot set, where there is one that is hot. */
+static inline void ktap_exact_lru(const char *label,
+				  const struct experiment *exp)
+{
+	struct summary s = { .n = 1 };
+
+	if (!exp->hot_bytes || !exp->workload.hot.touches)
+		return;
+	s.median = exact_lru_kept(exp->mem_bytes, exp->hot_bytes,
+				  exp->scan_bytes, exp->workload.hot.touches);
+	s.min = s.median;
+	s.max = s.median;
+	ktap_metric(label, "exact_lru", metric_name(KEPT), metric_unit(KEPT),
+		    &s, NULL);
+}
+
+/* ktap_why() - say what the violated bound of an arm means. */
+static inline void ktap_why(const char *label, const char *arm,
+			    const struct bound *bound, const struct summary *s)
+{
+	ksft_print_msg("why %s: %s %s is %" PRId64 " %s (%" PRId64
+		       " to %" PRId64 " in %u repetitions), must be at %s %" PRId64
+		       ": %s\n",
+		       label, arm, metric_name(bound->of), s->median,
+		       metric_unit(bound->of), s->min, s->max, s->n,
+		       bound->kind == AT_LEAST ? "least" : "most", bound->value,
+		       bound->doubt ? bound->doubt : bound->why);
+}
+
+/*
+ * ktap_run() - run all arms, print what they gave, and judge the controls.
+ * NULL when @outcomes can be judged; else the reason of an inconclusive run.
+ * A failure, or an OOM kill, fails the test and ends it.
+ */
+static inline const char *ktap_run(struct __test_metadata *_metadata,
+				   const void *variant, struct experiment *exp,
+				   const struct arm *arms, unsigned int nr_arms,
+				   struct outcome *outcomes)
+{
+	char label[128];
+	int err;
+
+	ktap_label(_metadata, variant, label, sizeof(label));
+	err = experiment_run(exp, arms, nr_arms, outcomes);
+	if (err == -EBUSY && !lab.failure.err)
+		return "inconclusive: a file cannot be dropped from the cache";
+	if (exp->oom_kills) {
+		ksft_print_msg("why %s: OOM: the memcg killed the workload %"
+			       PRId64 " times at a limit of %" PRIu64 " KiB\n",
+			       label, exp->oom_kills, exp->mem_bytes / 1024);
+		EXPECT_EQ(0, exp->oom_kills);
+	}
+	ASSERT_EQ(0, err)
+	{
+		ktap_failure(&lab.failure);
+	}
+	for (unsigned int a = 0; a < nr_arms; a++)
+		ktap_outcome(label, &arms[a], &outcomes[a]);
+	ktap_exact_lru(label, exp);
+	return experiment_doubt(arms, nr_arms, outcomes);
+}
+
+/*
+ * ktap_judge() - fail the test for each bound that states the property and
+ * does not hold in the median, and say why. A bound on what was not measured
+ * fails, too, but for EVICTED, which only one of the meters knows.
+ */
+static inline void ktap_judge(struct __test_metadata *_metadata,
+			      const void *variant, const struct arm *arms,
+			      unsigned int nr_arms,
+			      const struct outcome *outcomes)
+{
+	char label[128];
+
+	ktap_label(_metadata, variant, label, sizeof(label));
+	for (unsigned int a = 0; a < nr_arms; a++)
+		for (int b = 0; b < ARM_BOUNDS; b++) {
+			const struct bound *bound = &arms[a].bounds[b];
+			const struct summary *s =
+				&outcomes[a].metric[bound->of];
+			int64_t measured = s->median;
+
+			if (bound->kind == NO_BOUND || bound->doubt)
+				continue;
+			if (bound->of == EVICTED && !s->n)
+				continue;
+			EXPECT_NE(0U, s->n);
+			if (bound_holds(bound, measured))
+				continue;
+			ktap_why(label, arms[a].name, bound, s);
+			if (bound->kind == AT_LEAST) {
+				EXPECT_GE(measured, bound->value);
+			} else {
+				EXPECT_LE(measured, bound->value);
+			}
+		}
+}
+
+/*
+ * ktap_conclude() - last word of a test: new taint fails it, and a failure
+ * that MM_CACHE_XFAIL lists by the full name of the test becomes an XFAIL.
+ */
+static inline void ktap_conclude(struct __test_metadata *_metadata,
+				 const void *variant)
+{
+	char label[128];
+	char name[256];
+
+	ktap_label(_metadata, variant, label, sizeof(label));
+	snprintf(name, sizeof(name), "%s.%s", label, _metadata->name);
+	if (env_taint() != taint_before)
+		ksft_print_msg("why %s: the kernel was tainted during the test: %"
+			       PRIu64 " before, %" PRIu64 " after; see dmesg\n",
+			       label, taint_before, env_taint());
+	EXPECT_EQ(taint_before, env_taint());
+	if (!options_xfail(&lab.options, name) || _metadata->aborted)
+		return;
+	if (_metadata->exit_code == KSFT_FAIL) {
+		_metadata->exit_code = KSFT_XFAIL;
+		snprintf(_metadata->results->reason,
+			 sizeof(_metadata->results->reason),
+			 "listed in MM_CACHE_XFAIL");
+	} else if (_metadata->exit_code == KSFT_PASS) {
+		ksft_print_msg("xpass %s: listed in MM_CACHE_XFAIL, but it holds\n",
+			       name);
+	}
+}
+
+static inline void ktap_waiting(pid_t holder)
+{
+	ksft_print_msg("waiting for the run of process %d to end\n", holder);
+	fflush(stdout);
+}
+
+static inline void ktap_keeper(const struct keeper_report *report)
+{
+	char text[sizeof(report->text)];
+	char *line, *rest;
+
+	memcpy(text, report->text, sizeof(text));
+	for (line = strtok_r(text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		ksft_print_msg("keeper %s\n", line);
+}
+
+/* At exit: the harness ends the program by exit(). */
+static inline void ktap_close(void)
+{
+	bool ours = lab.keeper.sock >= 0 && lab.keeper.owner == getpid();
+	struct keeper_report report;
+
+	lab_close(&lab, &report);
+	if (ours && (report.foreign || report.failed))
+		ktap_keeper(&report);
+	fflush(stdout);
+}
+
+static inline bool ktap_only_asks(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "-l") || !strcmp(argv[i], "-h"))
+			return true;
+	return false;
+}
+
+/*
+ * ktap_main() - the body of a program's main(): set the lab up for @nr
+ * workloads, print the facts, run the tests. Without what all tests need the
+ * program is skipped (exit code 4); bad variables fail it (exit code 1).
+ */
+static inline int ktap_main(int argc, char **argv,
+			    const struct workload *const workloads[],
+			    unsigned int nr)
+{
+	struct env env;
+	uint64_t bytes = 0;
+	char why[320];
+	int err;
+
+	if (ktap_only_asks(argc, argv))
+		return test_harness_run(argc, argv);
+	/* Whoever started us may ignore these; we wait for children. */
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	umask(022);
+	/* Two streams into one pipe keep their order only line by line. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	ksft_print_header();
+	setenv("KSFT_TAP_LEVEL", "1", 0); /* the harness prints no second */
+	if (options_read(&lab.options, why, sizeof(why)))
+		ksft_exit_fail_msg("%s\n", why);
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t need = experiment_bytes(workloads[i],
+						 lab.options.mem_bytes);
+
+		if (need > bytes)
+			bytes = need;
+	}
+	atexit(ktap_close);
+	err = lab_open(&lab, bytes, ktap_waiting);
+	ktap_keeper(&lab.repaired);
+	if (err && !needs_any(&lab.needs)) {
+		ktap_failure(&lab.failure);
+		ksft_exit_fail_msg("%s\n", lab.failure.text);
+	}
+	if (needs_any(&lab.needs)) {
+		needs_merge(&lab.needs, &lab.memcg_needs);
+		ksft_exit_skip("%s\n", ktap_needs(&lab.needs));
+	}
+	taint_before = env_taint();
+	env_read(&env, &lab);
+	for (unsigned int i = 0; i < env.nr; i++)
+		ksft_print_msg("env %s %s\n", env.facts[i].key,
+			       env.facts[i].value);
+	return test_harness_run(argc, argv);
+}
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "lab.h"
+
+#include "knob.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MIB ((uint64_t)1024 * 1024)
+/* The memcg, and as much again for everybody else. */
+#define MEMORY_FACTOR 2
+
+static int start_keeper(struct lab *lab, void (*waiting)(pid_t holder))
+{
+	pid_t holder = 0;
+	int lock;
+	int err;
+
+	lock = keeper_lock(0, &holder);
+	if (lock == -EWOULDBLOCK) {
+		waiting(holder);
+		lock = keeper_lock(1, &holder);
+	}
+	if (lock < 0)
+		return failure_note(&lab->failure, lock, "lock " KEEPER_DIR);
+	err = keeper_start(&lab->keeper, lock, &lab->repaired);
+	if (err)
+		return failure_note(&lab->failure, err, "start the keeper");
+	return 0;
+}
+
+static int choose_meter(struct lab *lab)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (scratch_path(&lab->scratch, "probe", path, sizeof(path)))
+		return failure_note(&lab->failure, -ENAMETOOLONG, "%s",
+				    lab->scratch.dir);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return failure_note(&lab->failure, -errno, "create %s", path);
+	lab->meter = residency_choose(fd, &lab->needs);
+	close(fd);
+	unlink(path);
+	return lab->meter == METER_NONE ? -ENOENT : 0;
+}
+
+static uint64_t available_bytes(void)
+{
+	char text[4096];
+	uint64_t kib;
+
+	if (knob_read("/proc/meminfo", text, sizeof(text)) < 0 ||
+	    keyed_u64(text, "MemAvailable", &kib))
+		return 0;
+	return kib * 1024;
+}
+
+static void check_memory(struct lab *lab)
+{
+	uint64_t want = lab->options.mem_bytes * MEMORY_FACTOR;
+	uint64_t have = available_bytes();
+
+	if (have < want)
+		need_add(&lab->memcg_needs, "more memory",
+			 "needs %" PRIu64 " MiB available, has %" PRIu64
+			 "; set MM_CACHE_MEM lower",
+			 want / MIB, have / MIB);
+}
+
+static void deny_memcg(struct lab *lab, const char *what, const char *path,
+		       int err)
+{
+	need_add(&lab->memcg_needs, "permission to make memory cgroups",
+		 "cannot %s %s: %s; run as root outside a container, or have the memory controller delegated",
+		 what, path, strerror(-err));
+}
+
+/* Parent of the memcgs, with a memory controller for them. */
+static void open_memcg(struct lab *lab)
+{
+	char knob[PATH_MAX];
+	struct memcg root;
+	char name[32];
+	int err;
+
+	check_memory(lab);
+	if (memcg_find(&root, &lab->memcg_needs))
+		return;
+	if (!memcg_delegates(&root)) {
+		err = memcg_subtree_knob(&root, knob, sizeof(knob));
+		if (!err)
+			err = keeper_delegate(&lab->keeper, knob);
+		if (err) {
+			deny_memcg(lab, "write", knob, err);
+			return;
+		}
+	}
+	snprintf(name, sizeof(name), "mm-cache.%d", getpid());
+	err = memcg_child(&root, name, &lab->memcg);
+	if (!err)
+		err = keeper_cgroup(&lab->keeper, lab->memcg.path);
+	if (!err)
+		err = memcg_make(&lab->memcg);
+	if (err) {
+		deny_memcg(lab, "make", lab->memcg.path, err);
+		return;
+	}
+	if (memcg_delegates(&lab->memcg))
+		return;
+	/* Removed with the cgroup: nothing for the keeper to take back. */
+	err = memcg_subtree_knob(&lab->memcg, knob, sizeof(knob));
+	if (!err)
+		err = knob_write(knob, "+memory");
+	if (err)
+		deny_memcg(lab, "write", knob, err);
+}
+
+int lab_open(struct lab *lab, uint64_t bytes, void (*waiting)(pid_t holder))
+{
+	int err;
+
+	lab->keeper.sock = -1;
+	if (geteuid()) {
+		need_add(&lab->needs, "root",
+			 "mounting, memory cgroups and LRU settings need it: run by sudo");
+		return -ENOENT;
+	}
+	err = start_keeper(lab, waiting);
+	if (err)
+		return err;
+	/* All that is missing, at once: go on after an entry in needs. */
+	open_memcg(lab);
+	err = scratch_open(&lab->scratch, &lab->options, bytes, &lab->keeper,
+			   &lab->needs, &lab->failure);
+	if (!err)
+		err = choose_meter(lab);
+	return err;
+}
+
+void lab_close(struct lab *lab, struct keeper_report *report)
+{
+	memset(report, 0, sizeof(*report));
+	if (lab->keeper.sock < 0 || lab->keeper.owner != getpid())
+		return;
+	scratch_close(&lab->scratch);
+	if (keeper_finish(&lab->keeper, report))
+		report->failed++;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#ifndef LOOP_CONFIGURE
+#define LOOP_CONFIGURE 0x4C0A
+struct loop_config {
+	__u32 fd;
+	__u32 block_size;
+	struct loop_info64 info;
+	__u64 reserved[8];
+};
+#endif
+
+#define BLOCK_SIZE 4096
+/* Others take free devices, too. */
+#define TRIES 16
+
+static int configure(int loop, int image)
+{
+	const struct loop_config config = {
+		.fd = image,
+		.block_size = BLOCK_SIZE,
+		.info.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO,
+	};
+	struct loop_info64 info;
+
+	if (ioctl(loop, LOOP_CONFIGURE, &config))
+		return -errno;
+	/* Direct I/O that cannot be had may be dropped without a word. */
+	if (ioctl(loop, LOOP_GET_STATUS64, &info))
+		return -errno;
+	return info.lo_flags & LO_FLAGS_DIRECT_IO ? 0 : -EINVAL;
+}
+
+int loop_attach(int image, char *device, size_t len)
+{
+	int err = -EBUSY;
+	int control;
+
+	control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
+	if (control < 0)
+		return -errno;
+	for (int i = 0; err == -EBUSY && i < TRIES; i++) {
+		int nr = ioctl(control, LOOP_CTL_GET_FREE);
+		int loop;
+
+		if (nr < 0) {
+			err = -errno;
+			break;
+		}
+		snprintf(device, len, "/dev/loop%d", nr);
+		loop = open(device, O_RDWR | O_CLOEXEC);
+		if (loop < 0) {
+			err = -errno;
+			break;
+		}
+		err = configure(loop, image);
+		if (!err) {
+			close(control);
+			return loop;
+		}
+		close(loop);
+	}
+	close(control);
+	return err;
+}

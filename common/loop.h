@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Loop devices that clear themselves and do not cache a second time. */
+#ifndef MM_CACHE_LOOP_H
+#define MM_CACHE_LOOP_H
+
+#include <stddef.h>
+
+/*
+ * loop_attach() - a free loop device over file @image, with direct I/O,
+ * 4096-byte blocks and autoclear; its node in @device. The device is gone when
+ * the descriptor returned here and every mount of it are.
+ * A descriptor; -EINVAL when the image cannot do direct I/O; or -errno.
+ */
+int loop_attach(int image, char *device, size_t len);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory cgroups, v2 where its memory controller is available, else v1.
+ */
+#ifndef MM_CACHE_MEMCG_H
+#define MM_CACHE_MEMCG_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct needs;
+
+enum memcg_flavour { MEMCG_NONE, MEMCG_V1, MEMCG_V2 };
+
+struct memcg {
+	enum memcg_flavour flavour;
+	char path[PATH_MAX];
+};
+
+/*
+ * Counters over the life of a memcg, in pages or events; -1 where this flavour
+ * or kernel has none.
+ */
+struct memcg_stat {
+	int64_t refault_file; /* workingset_refault_file */
+	int64_t activate_file; /* workingset_activate_file */
+	int64_t scanned; /* pgscan, v2 only */
+	int64_t stolen; /* pgsteal, v2 only */
+	int64_t oom_kills;
+	int64_t anon_bytes;
+	int64_t file_bytes;
+	int64_t usage_bytes;
+};
+
+/*
+ * memcg_find() - the mounted hierarchy with a usable memory controller; its
+ * root cgroup in @root. v2 is usable when the controller is offered there.
+ * Adds to @needs and returns -ENOENT when there is none.
+ */
+int memcg_find(struct memcg *root, struct needs *needs);
+
+/* memcg_flavour_name() - "v1", "v2" or "none". */
+const char *memcg_flavour_name(enum memcg_flavour flavour);
+
+/*
+ * memcg_child() - name the child @name of @parent, without making it;
+ * 0 or -ENAMETOOLONG.
+ */
+int memcg_child(const struct memcg *parent, const char *name,
+		struct memcg *child);
+
+/* memcg_make() - make the cgroup; 0 or -errno. */
+int memcg_make(const struct memcg *memcg);
+
+/*
+ * memcg_subtree_knob() - path of the v2 knob that hands the memory controller
+ * to the children of @memcg. 0, -ENAMETOOLONG, or -ENODEV on v1, which has no
+ * such knob.
+ */
+int memcg_subtree_knob(const struct memcg *memcg, char *path, size_t len);
+
+/* memcg_delegates() - whether children of @memcg have a memory controller. */
+bool memcg_delegates(const struct memcg *memcg);
+
+/*
+ * memcg_limit() - hard limit of @bytes (memory.max), no swap, and where @high
+ * is not 0 a throttling limit (memory.high). 0 or -errno; -EOPNOTSUPP for
+ * @high on v1.
+ */
+int memcg_limit(const struct memcg *memcg, uint64_t bytes, uint64_t high);
+
+/* memcg_enter() - move process @pid (0: the caller) into it; 0 or -errno. */
+int memcg_enter(const struct memcg *memcg, pid_t pid);
+
+/* memcg_read() - its counters; 0 or -errno. */
+int memcg_read(const struct memcg *memcg, struct memcg_stat *stat);
+
+/* memcg_stat_parse() - the part of memcg_read() that parses memory.stat. */
+void memcg_stat_parse(const char *text, struct memcg_stat *stat);
+
+/*
+ * memcg_remove() - kill whoever is in cgroup @path or below, and remove it
+ * with its children. 0 or -errno; -EBUSY when processes would not die in 5 s.
+ */
+int memcg_remove(const char *path);
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 0x00000008
+#endif
+#ifndef RWF_DONTCACHE
+#define RWF_DONTCACHE 0x00000080
+#endif
+
+/* The kernel may return less than asked for only at the end of the file. */
+static int read_exactly(struct reader *r, off_t pos, size_t len, int flags)
+{
+	size_t done = 0;
+
+	if (pos + (off_t)len > r->size)
+		len = pos < r->size ? r->size - pos : 0;
+	while (done < len) {
+		struct iovec iov = { r->buf + done, len - done };
+		ssize_t got = flags ? preadv2(r->fd, &iov, 1, pos + done,
+					      flags) :
+				      pread(r->fd, iov.iov_base, iov.iov_len,
+					    pos + done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			return -EIO;
+		done += got;
+	}
+	return 0;
+}
+
+static int pread_read(struct reader *r, off_t pos, size_t len)
+{
+	int err;
+
+	if (r->count_missed) {
+		err = read_exactly(r, pos, len, RWF_NOWAIT);
+		if (!err)
+			return 0;
+		if (err == -EAGAIN)
+			r->missed++;
+		else if (err == -EOPNOTSUPP)
+			r->count_missed = false;
+		else
+			return err;
+	}
+	return read_exactly(r, pos, len, 0);
+}
+
+static int preadv2_prepare(struct reader *r)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	return preadv2(r->fd, &iov, 1, 0, r->ops->rwf) < 0 ? -errno : 0;
+}
+
+static int preadv2_read(struct reader *r, off_t pos, size_t len)
+{
+	return read_exactly(r, pos, len, r->ops->rwf);
+}
+
+static int mmap_prepare(struct reader *r)
+{
+	r->map = mmap(NULL, r->size, PROT_READ, MAP_SHARED, r->fd, 0);
+	if (r->map != MAP_FAILED)
+		return 0;
+	r->map = NULL;
+	return -errno;
+}
+
+static int mmap_read(struct reader *r, off_t pos, size_t len)
+{
+	const volatile char *map = r->map;
+	long page = sysconf(_SC_PAGESIZE);
+	off_t end = pos + (off_t)len;
+
+	if (end > r->size)
+		end = r->size;
+	while (pos < end) {
+		(void)map[pos];
+		pos += page - pos % page;
+	}
+	return 0;
+}
+
+static int null_read(struct reader *r, off_t pos, size_t len)
+{
+	(void)r;
+	(void)pos;
+	(void)len;
+	return 0;
+}
+
+const struct reader_ops reader_pread = {
+	.name = "pread",
+	.read = pread_read,
+};
+
+const struct reader_ops reader_mmap = {
+	.name = "mmap",
+	.prepare = mmap_prepare,
+	.read = mmap_read,
+};
+
+const struct reader_ops reader_dontcache = {
+	.name = "dontcache",
+	.need = "RWF_DONTCACHE",
+	.rwf = RWF_DONTCACHE,
+	.prepare = preadv2_prepare,
+	.read = preadv2_read,
+};
+
+const struct reader_ops reader_null = {
+	.name = "null",
+	.read = null_read,
+};
+
+int reader_open(struct reader *r, const struct reader_ops *ops,
+		const char *path, size_t max_len)
+{
+	struct stat st;
+	int err = 0;
+
+	memset(r, 0, sizeof(*r));
+	r->ops = ops;
+	r->max_len = max_len;
+	if (snprintf(r->path, sizeof(r->path), "%s", path) >=
+	    (int)sizeof(r->path))
+		return -ENAMETOOLONG;
+	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (r->fd < 0)
+		return -errno;
+	if (fstat(r->fd, &st))
+		err = -errno;
+	r->size = st.st_size;
+	/* Touched here, so that the first read pays no page fault for it. */
+	if (!err && posix_memalign((void **)&r->buf, 4096, max_len))
+		err = -ENOMEM;
+	if (!err) {
+		memset(r->buf, 0xa5, max_len);
+		if (ops->prepare)
+			err = ops->prepare(r);
+	}
+	if (err)
+		reader_close(r);
+	return err;
+}
+
+void reader_close(struct reader *r)
+{
+	if (r->map)
+		munmap(r->map, r->size);
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r->buf);
+	r->map = NULL;
+	r->buf = NULL;
+	r->fd = -1;
+}

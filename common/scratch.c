@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "scratch.h"
+
+#include "failure.h"
+#include "keeper.h"
+#include "knob.h"
+#include "loop.h"
+#include "mountinfo.h"
+#include "need.h"
+#include "options.h"
+#include "pattern.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef HAVE_LIBMOUNT
+#include <blkid.h>
+#include <libmount.h>
+#endif
+
+#define MIB ((uint64_t)1024 * 1024)
+#define LABEL "mm-cache"
+#define MOUNT_POINT KEEPER_DIR "/mnt"
+#define WRITE_CHUNK (1024 * 1024)
+/* mkfs.xfs refuses less than 300 MiB; journal and inodes of ext4 take 3 %. */
+#define IMAGE_MIN (320 * MIB)
+#define IMAGE_SPARE (64 * MIB)
+#define DIRECTORY_SPARE (8 * MIB)
+
+int scratch_path(const struct scratch *scratch, const char *name, char *path,
+		 size_t len)
+{
+	int n = snprintf(path, len, "%s/%s", scratch->dir, name);
+
+	return n < 0 || (size_t)n >= len ? -ENAMETOOLONG : 0;
+}
+
+/* The queue belongs to the whole disk, one level above a partition. */
+static void find_read_ahead_knob(struct scratch *scratch, dev_t dev)
+{
+	static const char *const forms[] = {
+		"/sys/dev/block/%u:%u/queue/read_ahead_kb",
+		"/sys/dev/block/%u:%u/../queue/read_ahead_kb",
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		snprintf(scratch->read_ahead_knob,
+			 sizeof(scratch->read_ahead_knob), forms[i], major(dev),
+			 minor(dev));
+		if (!access(scratch->read_ahead_knob, W_OK))
+			return;
+	}
+	scratch->read_ahead_knob[0] = '\0';
+}
+
+int scratch_read_ahead(const struct scratch *scratch, struct keeper *keeper,
+		       unsigned int kb)
+{
+	char text[16];
+
+	if (!scratch->read_ahead_knob[0])
+		return -ENODEV;
+	snprintf(text, sizeof(text), "%u", kb);
+	return keeper_knob(keeper, scratch->read_ahead_knob, text);
+}
+
+/* Its exit status, 127 when there is no such program, or -errno. */
+static int run(char *const argv[])
+{
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (!pid) {
+		int null = open("/dev/null", O_RDWR);
+
+		for (int fd = 0; fd < 3 && null >= 0; fd++)
+			dup2(null, fd);
+		/* Not every root has the sbin directories in its path. */
+		setenv("PATH", "/usr/sbin:/sbin:/usr/bin:/bin", 1);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
+}
+
+static int format(const char *device, const char *fs, struct needs *needs,
+		  struct failure *failure)
+{
+	static const char ext4[] =
+		"lazy_itable_init=0,lazy_journal_init=0,nodiscard";
+	char *const mkfs_ext4[] = { "mkfs.ext4", "-q",	     "-F",
+				    "-b",	 "4096",     "-m",
+				    "0",	 "-L",	     LABEL,
+				    "-E",	 (char *)ext4, (char *)device,
+				    NULL };
+	char *const mkfs_xfs[] = {
+		"mkfs.xfs", "-q", "-f", "-K", "-L", LABEL, (char *)device, NULL
+	};
+	char *const *argv = strcmp(fs, "xfs") ? mkfs_ext4 : mkfs_xfs;
+	int status = run(argv);
+
+	if (status == 127) {
+		need_add(needs, argv[0],
+			 "not found: install %s, or choose another MM_CACHE_FS",
+			 strcmp(fs, "xfs") ? "e2fsprogs" : "xfsprogs");
+		return -ENOENT;
+	}
+	if (status)
+		return failure_note(failure, status < 0 ? status : -EIO,
+				    "%s %s (exit status %d)", argv[0], device,
+				    status);
+	return 0;
+}
+
+#ifdef HAVE_LIBMOUNT
+
+static int mount_at(const char *device, const char *fs, const char *target)
+{
+	struct libmnt_context *cxt = mnt_new_context();
+	int err = -ENOMEM;
+
+	if (!cxt)
+		return err;
+	mnt_context_disable_mtab(cxt, 1);
+	mnt_context_disable_helpers(cxt, 1);
+	if (!mnt_context_set_source(cxt, device) &&
+	    !mnt_context_set_target(cxt, target) &&
+	    !mnt_context_set_fstype(cxt, fs) &&
+	    !mnt_context_set_options(cxt, "noatime,nosuid,nodev,noexec")) {
+		int rc = mnt_context_mount(cxt);
+
+		err = rc > 0 ? -rc : rc;
+		if (err && mnt_context_get_syscall_errno(cxt))
+			err = -mnt_context_get_syscall_errno(cxt);
+	}
+	mnt_free_context(cxt);
+	return err;
+}
+
+/* Empty, or ours from an earlier run: anything else is somebody's data. */
+static int check_empty(const char *device, struct needs *needs)
+{
+	blkid_probe probe = blkid_new_probe_from_filename(device);
+	const char *type = "unknown data";
+	const char *label = "";
+	int err = 0;
+	int found;
+
+	if (!probe) {
+		need_add(needs, "an empty block device",
+			 "MM_CACHE_DEV=%s: %s", device,
+			 strerror(errno ? errno : EIO));
+		return -ENOENT;
+	}
+	blkid_probe_enable_partitions(probe, 1);
+	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_LABEL |
+						 BLKID_SUBLKS_TYPE);
+	found = blkid_do_safeprobe(probe);
+	if (found != 1) {
+		blkid_probe_lookup_value(probe, "TYPE", &type, NULL);
+		blkid_probe_lookup_value(probe, "LABEL", &label, NULL);
+		if (strcmp(label, LABEL)) {
+			need_add(needs, "an empty block device",
+				 "MM_CACHE_DEV=%s holds %s: if it may go, run wipefs -a on it first",
+				 device, type);
+			err = -ENOENT;
+		}
+	}
+	blkid_free_probe(probe);
+	return err;
+}
+
+#else
+
+static int mount_at(const char *device, const char *fs, const char *target)
+{
+	(void)device;
+	(void)fs;
+	(void)target;
+	return -EOPNOTSUPP;
+}
+
+static int check_empty(const char *device, struct needs *needs)
+{
+	(void)device;
+	(void)needs;
+	return 0;
+}
+
+#endif
+
+static int private_namespace(struct failure *failure)
+{
+	if (unshare(CLONE_NEWNS))
+		return failure_note(failure, -errno,
+				    "unshare the mount namespace");
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return failure_note(failure, -errno,
+				    "make the mounts private");
+	if (mkdir(MOUNT_POINT, 0700) && errno != EEXIST)
+		return failure_note(failure, -errno, "mkdir " MOUNT_POINT);
+	return 0;
+}
+
+static int format_and_mount(struct scratch *scratch, const char *device,
+			    const char *fs, struct needs *needs,
+			    struct failure *failure)
+{
+	struct stat st;
+	int err;
+
+	err = format(device, fs, needs, failure);
+	if (!err)
+		err = private_namespace(failure);
+	if (err)
+		return err;
+	err = mount_at(device, fs, MOUNT_POINT);
+	if (err == -ENODEV) {
+		need_add(needs, "the scratch file system",
+			 "this kernel has no %s: needs CONFIG_%s_FS", fs,
+			 strcmp(fs, "xfs") ? "EXT4" : "XFS");
+		return -ENOENT;
+	}
+	if (err)
+		return failure_note(failure, err, "mount %s (%s) at %s", device,
+				    fs, MOUNT_POINT);
+	scratch->mounted = true;
+	snprintf(scratch->dir, sizeof(scratch->dir), "%s", MOUNT_POINT);
+	snprintf(scratch->fs, sizeof(scratch->fs), "%s", fs);
+	if (stat(device, &st))
+		return failure_note(failure, -errno, "stat %s", device);
+	find_read_ahead_knob(scratch, st.st_rdev);
+	return 0;
+}
+
+static uint64_t image_size(uint64_t bytes)
+{
+	uint64_t size = bytes + bytes / 20 + IMAGE_SPARE;
+
+	return size > IMAGE_MIN ? size : IMAGE_MIN;
+}
+
+/* Allocated at once: a full disk must show here, not as EIO of the loop. */
+static int image_open(const char *dir, uint64_t size, struct needs *needs)
+{
+	char name[PATH_MAX];
+	struct statvfs vfs;
+	int err;
+	int fd;
+
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+		snprintf(name, sizeof(name), "%.4000s/mm-cache.XXXXXX", dir);
+		fd = mkostemp(name, O_CLOEXEC);
+		if (fd >= 0)
+			unlink(name);
+	}
+	if (fd < 0) {
+		need_add(needs, "a writable directory for the loop image",
+			 "%s: %s; set TMPDIR to one on a disk", dir,
+			 strerror(errno));
+		return -ENOENT;
+	}
+	/* Leave the last 5 % to others, even where root may take them. */
+	if (!fstatvfs(fd, &vfs) &&
+	    (uint64_t)vfs.f_bavail * vfs.f_frsize < size + size / 20)
+		err = ENOSPC;
+	else
+		err = posix_fallocate(fd, 0, (off_t)size);
+	if (err) {
+		need_add(needs, "free space for the loop image",
+			 "%" PRIu64 " MiB in %s: %s; set TMPDIR to a directory with room, or MM_CACHE_MEM lower",
+			 size / MIB, dir, strerror(err));
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
+}
+
+static int open_loop(struct scratch *scratch, const struct options *options,
+		     uint64_t bytes, struct needs *needs,
+		     struct failure *failure)
+{
+	char device[32];
+	int image;
+	int loop;
+	int err;
+
+	image = image_open(options->image_dir, image_size(bytes), needs);
+	if (image < 0)
+		return image;
+	loop = loop_attach(image, device, sizeof(device));
+	close(image);
+	if (loop == -EINVAL) {
+		need_add(needs, "direct I/O for the loop image",
+			 "%s: the file system there has none, so the loop device would cache twice; set TMPDIR to a directory on ext4 or xfs",
+			 options->image_dir);
+		return -ENOENT;
+	}
+	if (loop < 0) {
+		need_add(needs, "a loop device",
+			 "/dev/loop-control: %s; needs CONFIG_BLK_DEV_LOOP, or name a block device by MM_CACHE_DEV or a directory by MM_CACHE_DIR",
+			 strerror(-loop));
+		return -ENOENT;
+	}
+	err = format_and_mount(scratch, device, options->fs, needs, failure);
+	snprintf(scratch->device, sizeof(scratch->device),
+		 "loop with direct I/O");
+	/* Autoclear: from here on the mount alone keeps the device. */
+	close(loop);
+	return err;
+}
+
+static int open_device(struct scratch *scratch, const struct options *options,
+		       uint64_t bytes, struct needs *needs,
+		       struct failure *failure)
+{
+	off_t size = 0;
+	int fd;
+
+	/* O_EXCL: not while it is mounted or part of something. */
+	fd = open(options->dev, O_RDWR | O_CLOEXEC | O_EXCL);
+	if (fd >= 0) {
+		size = lseek(fd, 0, SEEK_END);
+		close(fd);
+	}
+	if (fd < 0 || size <= 0) {
+		need_add(needs, "an empty block device", "MM_CACHE_DEV=%s: %s",
+			 options->dev, strerror(fd < 0 ? errno : ENOTBLK));
+		return -ENOENT;
+	}
+	if ((uint64_t)size < image_size(bytes)) {
+		need_add(needs, "a larger block device",
+			 "MM_CACHE_DEV=%s has %" PRIu64 " MiB, needs %" PRIu64,
+			 options->dev, size / MIB, image_size(bytes) / MIB);
+		return -ENOENT;
+	}
+	if (check_empty(options->dev, needs))
+		return -ENOENT;
+	snprintf(scratch->device, sizeof(scratch->device), "%.60s",
+		 options->dev);
+	return format_and_mount(scratch, options->dev, options->fs, needs,
+				failure);
+}
+
+/* Block file systems have a device; btrfs hides its own. */
+static bool fs_is_local(const struct stat *st, const char *fs)
+{
+	return major(st->st_dev) || !strcmp(fs, "btrfs");
+}
+
+static int open_directory(struct scratch *scratch,
+			  const struct options *options, uint64_t bytes,
+			  struct keeper *keeper, struct needs *needs,
+			  struct failure *failure)
+{
+	struct statvfs vfs;
+	struct stat st;
+	int err = 0;
+
+	if (stat(options->dir, &st))
+		err = -errno;
+	else if (!S_ISDIR(st.st_mode))
+		err = -ENOTDIR;
+	else if (access(options->dir, W_OK))
+		err = -errno;
+	if (err) {
+		need_add(needs, "a writable scratch directory",
+			 "MM_CACHE_DIR=%s: %s; make it, name another, or unset MM_CACHE_DIR for a loop device",
+			 options->dir, strerror(-err));
+		return -ENOENT;
+	}
+	mountinfo_fs_of(options->dir, scratch->fs, sizeof(scratch->fs));
+	if (!fs_is_local(&st, scratch->fs)) {
+		need_add(needs, "a scratch directory on a block file system",
+			 "MM_CACHE_DIR=%s is on %s; name one on ext4 or xfs, or unset MM_CACHE_DIR for a loop device",
+			 options->dir, scratch->fs);
+		return -ENOENT;
+	}
+	if (statvfs(options->dir, &vfs))
+		return failure_note(failure, -errno, "statvfs %s",
+				    options->dir);
+	if ((uint64_t)vfs.f_bavail * vfs.f_frsize < bytes + DIRECTORY_SPARE) {
+		need_add(needs, "free space in the scratch directory",
+			 "MM_CACHE_DIR=%s: needs %" PRIu64 " MiB, has %" PRIu64,
+			 options->dir, (bytes + DIRECTORY_SPARE) / MIB,
+			 (uint64_t)vfs.f_bavail * vfs.f_frsize / MIB);
+		return -ENOENT;
+	}
+	if (snprintf(scratch->dir, sizeof(scratch->dir), "%s/mm-cache.XXXXXX",
+		     options->dir) >= (int)sizeof(scratch->dir))
+		return failure_note(failure, -ENAMETOOLONG, "%s", options->dir);
+	/*
+	 * Made first, told next: the keeper must never remove a directory that
+	 * somebody else had under this name.
+	 */
+	if (!mkdtemp(scratch->dir))
+		return failure_note(failure, -errno, "mkdir %s", scratch->dir);
+	err = keeper_dir(keeper, scratch->dir);
+	if (err) {
+		rmdir(scratch->dir);
+		return failure_note(failure, err, "tell the keeper of %s",
+				    scratch->dir);
+	}
+	snprintf(scratch->device, sizeof(scratch->device), "device %u:%u",
+		 major(st.st_dev), minor(st.st_dev));
+	return 0;
+}
+
+int scratch_open(struct scratch *scratch, const struct options *options,
+		 uint64_t bytes, struct keeper *keeper, struct needs *needs,
+		 struct failure *failure)
+{
+	memset(scratch, 0, sizeof(*scratch));
+	if (options->dir)
+		return open_directory(scratch, options, bytes, keeper, needs,
+				      failure);
+#ifndef HAVE_LIBMOUNT
+	need_add(needs, "libmount",
+		 "built without libmount: install its development files (libmount-dev) and build again, or name a directory by MM_CACHE_DIR");
+	return -ENOENT;
+#endif
+	if (options->dev)
+		return open_device(scratch, options, bytes, needs, failure);
+	return open_loop(scratch, options, bytes, needs, failure);
+}
+
+void scratch_close(struct scratch *scratch)
+{
+	if (scratch->mounted)
+		umount2(scratch->dir, MNT_DETACH);
+	scratch->mounted = false;
+}
+
+static int write_all(int fd, const char *buf, size_t len)
+{
+	while (len) {
+		ssize_t put = write(fd, buf, len);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		buf += put;
+		len -= put;
+	}
+	return 0;
+}
+
+int scratch_file(const struct scratch *scratch, const char *name,
+		 uint64_t bytes, uint64_t seed, struct failure *failure)
+{
+	char path[PATH_MAX];
+	int err = 0;
+	char *buf;
+	int fd;
+
+	if (scratch_path(scratch, name, path, sizeof(path)))
+		return failure_note(failure, -ENAMETOOLONG, "%s", name);
+	buf = malloc(WRITE_CHUNK);
+	if (!buf)
+		return failure_note(failure, -ENOMEM, "write %s", path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		  0600);
+	if (fd < 0) {
+		free(buf);
+		return failure_note(failure, -errno, "create %s", path);
+	}
+	for (uint64_t pos = 0; !err && pos < bytes; pos += WRITE_CHUNK) {
+		uint64_t len = bytes - pos;
+
+		if (len > WRITE_CHUNK)
+			len = WRITE_CHUNK;
+		pattern_fill(buf, (len + 7) & ~7ULL, pos, seed);
+		err = write_all(fd, buf, len);
+		if (err)
+			failure_note(failure, err, "write %s at %" PRIu64, path,
+				     pos);
+	}
+	if (!err && fsync(fd))
+		err = failure_note(failure, -errno, "fsync %s", path);
+	if (!err)
+		err = -posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	free(buf);
+	close(fd);
+	return err;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A scan by RWF_DONTCACHE reads evict nothing: neither a hot set, nor one that
+ * was read once and is next in line, nor what was cached of the scanned file
+ * before; and it leaves nothing of itself.
+ */
+#include "experiment.h"
+#include "ktap.h"
+
+static const struct workload workload = {
+	.mem_pct = 100,
+	.hot = { .pct = 40, .warm = 2, .touches = 50,
+		 .warm_by = &reader_pread, .read_by = &reader_pread },
+	.scan = { .pct = 300, .part_pct = 12, .buffer = 1024 * 1024,
+		  .read_ahead_kb = READ_AHEAD_DEFAULT, .verify = true,
+		  .read_by = &reader_dontcache },
+};
+
+FIXTURE(dontcache_hot_set)
+{
+	struct experiment exp;
+};
+
+FIXTURE_VARIANT(dontcache_hot_set)
+{
+	enum reclaim reclaim;
+};
+
+FIXTURE_VARIANT_ADD(dontcache_hot_set, classic)
+{
+	RECLAIM_CLASSIC
+};
+
+FIXTURE_VARIANT_ADD(dontcache_hot_set, mglru)
+{
+	RECLAIM_MGLRU
+};
+
+#define KEPT_MIN 1000
+#define LEFT_MAX 0
+#define ONCE_PLAIN_KEPT_MAX 100
+
+enum { HOT_ARM, ONCE, ONCE_PLAIN, UNSCANNED, NR_ARMS };
+
+#define EVICTS_NOTHING                                                \
+	{ KEPT, AT_LEAST, KEPT_MIN, "the scan cost pages of the set" },       \
+	{ EVICTED, AT_MOST, 0, "reclaim took pages of the set" },             \
+	{ PART_KEPT, AT_LEAST, KEPT_MIN, "the scan dropped what was cached before" }, \
+	{ SCAN_LEFT, AT_MOST, LEFT_MAX, "the scan stays in the cache" },      \
+	{ BAD_WORDS, AT_MOST, 0, "the data read is not what was written" }
+
+static const struct arm arms[NR_ARMS] = {
+	[HOT_ARM] = {
+		.name = "hot",
+		.measured = 1 << MISSED | 1 << SETTLE_TIME | 1 << AMPLIFICATION,
+		.bounds = { EVICTS_NOTHING },
+	},
+	[ONCE] = {
+		.name = "once",
+		.warm = 1,
+		.idle = true,
+		.bounds = { EVICTS_NOTHING },
+	},
+	[ONCE_PLAIN] = {
+		.name = "once_plain",
+		.warm = 1,
+		.idle = true,
+		.scan_by = &reader_pread,
+		.bounds = { { KEPT, AT_MOST, ONCE_PLAIN_KEPT_MAX,
+			      .doubt = "a scan without the flag spared a set that was read once" } },
+	},
+	[UNSCANNED] = {
+		.name = "unscanned",
+		.warm = 1,
+		.idle = true,
+		.scan_by = &reader_null,
+		.bounds = { { KEPT, AT_LEAST, KEPT_MIN,
+			      .doubt = "a set that was read once shrank with no scan" } },
+	},
+};
+
+FIXTURE_SETUP(dontcache_hot_set)
+{
+	struct needs needs = { 0 };
+
+	ASSERT_EQ(0, experiment_open(&self->exp, &lab, &workload,
+				     variant->reclaim, arms, NR_ARMS, &needs))
+	{
+		ktap_failure(&lab.failure);
+	}
+	if (needs_any(&needs))
+		SKIP(return, "%s", ktap_needs(&needs));
+}
+
+FIXTURE_TEARDOWN(dontcache_hot_set)
+{
+	ktap_conclude(_metadata, variant);
+}
+
+TEST_F_TIMEOUT(dontcache_hot_set, evicts_nothing, 300)
+{
+	struct outcome outcomes[NR_ARMS];
+	const char *doubt;
+
+	doubt = ktap_run(_metadata, variant, &self->exp, arms, NR_ARMS,
+			 outcomes);
+	if (doubt)
+		SKIP(return, "inconclusive: %s", doubt);
+	ktap_judge(_metadata, variant, arms, NR_ARMS, outcomes);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct workload *const workloads[] = { &workload };
+
+	return ktap_main(argc, argv, workloads, ARRAY_SIZE(workloads));
+}

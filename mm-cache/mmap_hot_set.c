@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "experiment.h"
+#include "ktap.h"
+
+#define SCAN(of_limit, read_ahead)                                    \
+	.scan = { .pct = (of_limit), .buffer = 1024 * 1024,           \
+		  .read_ahead_kb = (read_ahead), .read_by = &reader_pread }
+
+#define HOT(per_page, by)                                             \
+	.hot = { .pct = 40, .warm = 2, .touches = (per_page),         \
+		 .warm_by = (by), .read_by = &reader_mmap }
+
+static const struct workload cool = { .mem_pct = 100, HOT(1000, &reader_mmap),
+				      SCAN(300, READ_AHEAD_DEFAULT) };
+static const struct workload rare = { .mem_pct = 100, HOT(50, &reader_mmap),
+				      SCAN(300, READ_AHEAD_DEFAULT) };
+static const struct workload rare_warmed_by_pread = {
+	.mem_pct = 100, HOT(50, &reader_pread), SCAN(300, READ_AHEAD_DEFAULT)
+};
+static const struct workload rare_no_readahead = {
+	.mem_pct = 100, HOT(50, &reader_mmap), SCAN(150, 0)
+};
+
+FIXTURE(mmap_hot_set)
+{
+	struct experiment exp;
+};
+
+FIXTURE_VARIANT(mmap_hot_set)
+{
+	enum reclaim reclaim;
+	const struct workload *workload;
+	int64_t kept_min;
+};
+
+#define COOL_KEPT_MIN 750
+#define RARE_KEPT_MIN 250
+#define RARE_WARMED_BY_PREAD_KEPT_MIN 650
+#define ONCE_KEPT_MAX 100
+#define UNSCANNED_KEPT_MIN 990
+
+FIXTURE_VARIANT_ADD(mmap_hot_set, classic_cool)
+{
+	RECLAIM_CLASSIC, &cool, COOL_KEPT_MIN
+};
+
+FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare)
+{
+	RECLAIM_CLASSIC, &rare, RARE_KEPT_MIN
+};
+
+FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare_warmed_by_pread)
+{
+	RECLAIM_CLASSIC, &rare_warmed_by_pread, RARE_WARMED_BY_PREAD_KEPT_MIN
+};
+
+FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare_no_readahead)
+{
+	RECLAIM_CLASSIC, &rare_no_readahead, RARE_KEPT_MIN
+};
+
+FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_cool)
+{
+	RECLAIM_MGLRU, &cool, COOL_KEPT_MIN
+};
+
+FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare)
+{
+	RECLAIM_MGLRU, &rare, RARE_KEPT_MIN
+};
+
+FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare_warmed_by_pread)
+{
+	RECLAIM_MGLRU, &rare_warmed_by_pread, RARE_WARMED_BY_PREAD_KEPT_MIN
+};
+
+FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare_no_readahead)
+{
+	RECLAIM_MGLRU, &rare_no_readahead, RARE_KEPT_MIN
+};
+
+enum { HOT_ARM, ONCE, COLD_MAPPED, UNSCANNED, NR_ARMS };
+
+static const struct arm arms[NR_ARMS] = {
+	[HOT_ARM] = {
+		.name = "hot",
+		.measured = 1 << EVICTED | 1 << MISSED | 1 << REFAULTS,
+		.bounds = { { KEPT, AT_LEAST, 0, "the scan evicted what is touched through the mapping" } },
+	},
+	[ONCE] = {
+		.name = "once",
+		.warm = 1,
+		.warm_by = &reader_pread,
+		.idle = true,
+		.bounds = { { KEPT, AT_MOST, ONCE_KEPT_MAX,
+			      .doubt = "the scan spared a set that was read once" } },
+	},
+	[COLD_MAPPED] = {
+		.name = "cold_mapped",
+		.warm = 1,
+		.warm_by = &reader_mmap,
+		.idle = true,
+		.measured = 1 << KEPT,
+	},
+	[UNSCANNED] = {
+		.name = "unscanned",
+		.scan_by = &reader_null,
+		.bounds = { { KEPT, AT_LEAST, UNSCANNED_KEPT_MIN,
+			      .doubt = "the hot set shrank with no scan" } },
+	},
+};
+
+FIXTURE_SETUP(mmap_hot_set)
+{
+	struct needs needs = { 0 };
+
+	ASSERT_EQ(0, experiment_open(&self->exp, &lab, variant->workload,
+				     variant->reclaim, arms, NR_ARMS, &needs))
+	{
+		ktap_failure(&lab.failure);
+	}
+	if (needs_any(&needs))
+		SKIP(return, "%s", ktap_needs(&needs));
+}
+
+FIXTURE_TEARDOWN(mmap_hot_set)
+{
+	ktap_conclude(_metadata, variant);
+}
+
+TEST_F_TIMEOUT(mmap_hot_set, outlives_one_scan, 300)
+{
+	struct outcome outcomes[NR_ARMS];
+	struct arm judged[NR_ARMS];
+	const char *doubt;
+
+	memcpy(judged, arms, sizeof(judged));
+	judged[HOT_ARM].bounds[0].value = variant->kept_min;
+	doubt = ktap_run(_metadata, variant, &self->exp, judged, NR_ARMS,
+			 outcomes);
+	if (doubt)
+		SKIP(return, "inconclusive: %s", doubt);
+	ktap_judge(_metadata, variant, judged, NR_ARMS, outcomes);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct workload *const workloads[] = { &rare };
+
+	return ktap_main(argc, argv, workloads, ARRAY_SIZE(workloads));
+}
