@@ -37,16 +37,16 @@ struct options {
 };
 
 struct row {
-	char *cells[NR_COLUMNS];	/* printable */
-	const char *colour;		/* of the verdict, or NULL */
-	bool heading;			/* only the first cell, no property */
+	char *cells[NR_COLUMNS]; /* printable */
+	const char *colour; /* of the verdict, or NULL */
+	bool heading; /* only the first cell, no property */
 };
 
 struct table {
 	struct row *rows;
 	size_t nr_rows;
 	size_t size;
-	bool short_names;		/* without the test, where one is enough */
+	bool short_names; /* without the test, where one is enough */
 };
 
 /* A result with the program that it is of */
@@ -66,7 +66,7 @@ static bool colours;
 static const struct {
 	const char *word;
 	const char *colour;
-	const char *title;	/* of the list below the table, or NULL */
+	const char *title; /* of the list below the table, or NULL */
 } verdicts[KTAP_NR_VERDICTS] = {
 	[KTAP_OK] = { "ok", GREEN, NULL },
 	[KTAP_NOT_OK] = { "NOT OK", RED, "not ok" },
@@ -86,8 +86,7 @@ static void *need_memory(void *memory)
 	return memory;
 }
 
-__attribute__((format(printf, 1, 2)))
-static char *text(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static char *text(const char *fmt, ...)
 {
 	va_list args;
 	char *s;
@@ -167,46 +166,58 @@ static void pad(size_t have, size_t want)
 		printf("%*s", (int)(want - have), "");
 }
 
-/*
- * Words within LINE_COLUMNS, the first line behind what is printed already,
- * the others indented. Markdown is wrapped by whoever shows it.
- */
-static void print_wrapped(const char *raw, size_t indent, size_t *column)
+/* Where the next word goes */
+struct wrap {
+	size_t indent;
+	size_t column;
+	bool begun;
+};
+
+/* Words within LINE_COLUMNS. Markdown is wrapped by whoever shows it. */
+static void print_wrapped(struct wrap *wrap, const char *raw)
 {
 	char *s = printable(raw), *word = s, *next;
-	size_t width;
 
 	for (; *word; word = next) {
-		size_t len = strcspn(word, " ");
-		char after = word[len];
+		size_t len = strcspn(word, " "), width;
+		bool more = word[len];
 
 		word[len] = '\0';
-		next = word + len + (after == ' ');
+		next = word + len + more;
 		width = columns(word);
-		if (!options.markdown && *column > indent &&
-		    *column + 1 + width > LINE_COLUMNS) {
+		if (wrap->begun && !options.markdown &&
+		    wrap->column + 1 + width > LINE_COLUMNS) {
 			putchar('\n');
-			pad(0, indent);
-			*column = indent;
-		} else if (*column > indent) {
+			pad(0, wrap->indent);
+			wrap->column = wrap->indent;
+		} else if (wrap->begun) {
 			putchar(' ');
-			++*column;
+			wrap->column++;
 		}
 		fputs(word, stdout);
-		*column += width;
+		wrap->column += width;
+		wrap->begun = true;
 	}
 	free(s);
 }
 
-static void print_item(unsigned int depth, const char *raw)
+static struct wrap begin_item(unsigned int depth)
 {
-	size_t indent = 2 * (depth + 1), column = indent;
+	struct wrap wrap = { .column = 2 * (depth + 1) };
 
+	wrap.indent = wrap.column + (depth ? 0 : 2);
 	if (options.markdown)
 		printf("%*s- ", (int)(2 * depth), "");
 	else
-		pad(0, indent);
-	print_wrapped(raw, indent, &column);
+		pad(0, wrap.column);
+	return wrap;
+}
+
+static void print_item(unsigned int depth, const char *raw)
+{
+	struct wrap wrap = begin_item(depth);
+
+	print_wrapped(&wrap, raw);
 	putchar('\n');
 }
 
@@ -235,7 +246,8 @@ static const char *result_name(const struct place *at)
  * mglru, or mglru_rare. Returns the LRU; *variant and *rest are what stands
  * before it and behind it.
  */
-static const char *split_lru(const char *name, size_t *before, const char **rest)
+static const char *split_lru(const char *name, size_t *before,
+			     const char **rest)
 {
 	static const char *const lrus[] = { "classic", "mglru" };
 	const char *variant = strchr(name, '.');
@@ -370,7 +382,8 @@ static char *measured_cell(const struct ktap_metric *m)
 static char *bound_cell(const struct ktap_metric *m)
 {
 	static const char *const signs[] = {
-		[KTAP_AT_LEAST] = ">=", [KTAP_AT_MOST] = "<=",
+		[KTAP_AT_LEAST] = ">=",
+		[KTAP_AT_MOST] = "<=",
 		[KTAP_EQUAL] = "==",
 	};
 	const char *unit = unit_text(m);
@@ -380,7 +393,8 @@ static char *bound_cell(const struct ktap_metric *m)
 		return text("-");
 	value = value_text(m, m->bound, false);
 	cell = text("%s %s%s%s", signs[m->relation], value,
-		    strcmp(unit, "%") ? "" : " ", strcmp(unit, "%") ? "" : unit);
+		    strcmp(unit, "%") ? "" : " ",
+		    strcmp(unit, "%") ? "" : unit);
 	free(value);
 	return printable_and_free(cell);
 }
@@ -483,12 +497,13 @@ static void add_missing_row(struct table *table,
 	row->cells[LRU] = text("-");
 	row->cells[MEASURED] = text("-");
 	row->cells[BOUND] = text("-");
-	row->cells[VERDICT] = text("%s", program->outer.timeout ? "TIMEOUT" :
-								  "MISSING");
+	row->cells[VERDICT] =
+		text("%s", program->outer.timeout ? "TIMEOUT" : "MISSING");
 	row->colour = RED;
 }
 
-static const char *env_value(const struct ktap_program *program, const char *key)
+static const char *env_value(const struct ktap_program *program,
+			     const char *key)
 {
 	size_t i;
 
@@ -507,8 +522,8 @@ static void add_source_row(struct table *table,
 	struct row *row = new_row(table);
 
 	if (kernel)
-		row->cells[PROPERTY] = text("%s, kernel %s", program->source,
-					    kernel);
+		row->cells[PROPERTY] =
+			text("%s, kernel %s", program->source, kernel);
 	else
 		row->cells[PROPERTY] = text("%s", program->source);
 	row->cells[PROPERTY] = printable_and_free(row->cells[PROPERTY]);
@@ -557,23 +572,29 @@ static size_t measure_table(const struct table *table, size_t width[NR_COLUMNS])
 	return sum;
 }
 
+/* Blanks come before a cell, so that none end a line. */
 static void print_row(const struct row *row, const size_t width[NR_COLUMNS])
 {
-	size_t c, len;
+	size_t c, blanks = 0;
 
-	for (c = 0; c < VERDICT; c++) {
-		fputs(row->cells[c], stdout);
-		len = columns(row->cells[c]);
+	for (c = 0; c < NR_COLUMNS; c++) {
+		const char *cell = row->cells[c];
+		size_t len = columns(cell);
+		bool coloured = colours && row->colour && c == VERDICT;
+
+		if (len) {
+			pad(0, blanks);
+			blanks = 0;
+			printf("%s%s%s", coloured ? row->colour : "", cell,
+			       coloured ? "\033[0m" : "");
+		}
 		if (len > width[c]) {
 			putchar('\n');
 			len = 0;
 		}
-		pad(len, width[c] + COLUMN_GAP);
+		blanks += width[c] - len + COLUMN_GAP;
 	}
-	if (colours && row->colour && *row->cells[VERDICT])
-		printf("%s%s\033[0m\n", row->colour, row->cells[VERDICT]);
-	else
-		printf("%s\n", row->cells[VERDICT]);
+	putchar('\n');
 }
 
 /* A name too long for the line gets a line of its own. */
@@ -584,8 +605,8 @@ static void print_table(const struct table *table, size_t width[NR_COLUMNS],
 	size_t i, c, rest = sum - width[PROPERTY];
 
 	if (sum > LINE_COLUMNS)
-		width[PROPERTY] = rest + 20 < LINE_COLUMNS ?
-					  LINE_COLUMNS - rest : 20;
+		width[PROPERTY] =
+			rest + 20 < LINE_COLUMNS ? LINE_COLUMNS - rest : 20;
 	for (c = 0; c < NR_COLUMNS; c++)
 		head.cells[c] = (char *)titles[c];
 	print_row(&head, width);
@@ -659,7 +680,8 @@ static void print_why(const struct place *at)
 	if (result->verdict == KTAP_INCONCLUSIVE)
 		reason += strlen("inconclusive:");
 	reason += strspn(reason, " ");
-	if (*reason) {
+	/* What the harness writes when it has no reason */
+	if (*reason && strcmp(reason, "unknown")) {
 		print_item(1, reason);
 		told = true;
 	}
@@ -734,19 +756,17 @@ static int by_reason(const void *a, const void *b)
 
 static void print_skip_group(const struct place *places, size_t nr)
 {
-	size_t indent = 4, column = indent, i;
 	const char *reason = places->result->reason;
+	struct wrap wrap;
 	char *name;
+	size_t i;
 
 	print_item(0, *reason ? reason : "(no reason given)");
-	if (options.markdown)
-		printf("  - ");
-	else
-		pad(0, indent);
+	wrap = begin_item(1);
 	for (i = 0; i < nr; i++) {
 		name = text("%s%s", result_name(&places[i]),
 			    i + 1 < nr ? "," : "");
-		print_wrapped(name, indent, &column);
+		print_wrapped(&wrap, name);
 		free(name);
 	}
 	putchar('\n');
@@ -776,11 +796,15 @@ static void print_skips(const struct ktap_log *log, size_t nr)
 
 static void print_problem(const struct ktap_problem *problem)
 {
+	const char *program = problem->program;
 	char *s;
 
+	/* The names of a program's results begin with its own */
+	if (!strncmp(problem->text, program, strlen(program)))
+		program = "";
 	s = text("%s:%zu: %s%s%s%s", problem->source, problem->line,
-		 problem->fatal ? "" : "note: ", problem->program,
-		 *problem->program ? ": " : "", problem->text);
+		 problem->fatal ? "" : "note: ", program, *program ? ": " : "",
+		 problem->text);
 	print_item(0, s);
 	free(s);
 }
@@ -826,7 +850,8 @@ static void print_env(const struct ktap_log *log)
 			if (!titled)
 				print_title("environment");
 			titled = true;
-			s = text("%s%s%s: %s", first ? program_name(program) : "",
+			s = text("%s%s%s: %s",
+				 first ? program_name(program) : "",
 				 first ? ": " : "", e->key, e->value);
 			print_item(0, s);
 			free(s);
@@ -908,7 +933,8 @@ static const char doc[] =
 	"  64  wrong usage\n";
 
 static const struct argp_option option_list[] = {
-	{ "markdown", 'm', NULL, 0, "Print Markdown, for a mail or a report", 0 },
+	{ "markdown", 'm', NULL, 0, "Print Markdown, for a mail or a report",
+	  0 },
 	{ "strict", 's', NULL, 0,
 	  "Exit with 1 for every remark on the log, notes as well", 0 },
 	{ "verbose", 'v', NULL, 0,

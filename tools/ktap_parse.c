@@ -37,13 +37,13 @@ struct stream {
 	bool has_plan;
 	bool has_totals;
 	bool bailed;
-	bool runner;		/* its results are about programs */
+	bool runner; /* its results are about programs */
 	bool disordered;
 	uint64_t plan;
 	uint64_t seen;
 	uint64_t last;
-	size_t first_child;	/* the first program since its last result */
-	size_t next_metric;	/* the first one no result has claimed */
+	size_t first_child; /* the first program since its last result */
+	size_t next_metric; /* the first one no result has claimed */
 	size_t next_why;
 	size_t line;
 	struct ktap_program *program;
@@ -75,15 +75,15 @@ struct ktap_parser {
 	struct header headers[MAX_LEVELS + 1];
 	struct seen_name *names;
 	size_t nr_names;
-	size_t names_size;	/* 0 or a power of two */
+	size_t names_size; /* 0 or a power of two */
 	const char *source;
-	size_t source_results;	/* results and skips of this source */
-	bool deep;		/* depth was complained about in this source */
-	size_t line;		/* number of the line in work */
-	bool cut;		/* that line has no end */
-	bool noise;		/* that line, begun, is of no use */
+	size_t source_results; /* results and skips of this source */
+	bool deep; /* depth was complained about in this source */
+	size_t line; /* number of the line in work */
+	bool cut; /* that line has no end */
+	bool noise; /* that line, begun, is of no use */
 	enum weight weight;
-	char *buffer;		/* a line, when feeds cut it, or to clean it */
+	char *buffer; /* a line, when feeds cut it, or to clean it */
 	size_t used;
 	size_t size;
 };
@@ -92,7 +92,7 @@ struct ktap_parser {
 struct directive {
 	enum { NONE, SKIP, XFAIL, XPASS, TODO, TIMEOUT, ERROR } kind;
 	const char *reason;
-	bool exact;		/* spelled as every parser reads it */
+	bool exact; /* spelled as every parser reads it */
 };
 
 /* --- memory ------------------------------------------------------------- */
@@ -135,8 +135,8 @@ static const char *keep(struct ktap_parser *p, const char *s, size_t len)
 	return kept;
 }
 
-__attribute__((format(printf, 2, 0)))
-static const char *vkeep(struct ktap_parser *p, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static const char *
+vkeep(struct ktap_parser *p, const char *fmt, va_list args)
 {
 	va_list again;
 	char *kept;
@@ -151,8 +151,8 @@ static const char *vkeep(struct ktap_parser *p, const char *fmt, va_list args)
 	return kept ? kept : "";
 }
 
-__attribute__((format(printf, 2, 3)))
-static const char *keep_text(struct ktap_parser *p, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static const char *
+keep_text(struct ktap_parser *p, const char *fmt, ...)
 {
 	const char *kept;
 	va_list args;
@@ -170,29 +170,30 @@ static const char *keep_text(struct ktap_parser *p, const char *fmt, ...)
  */
 static void *append(struct ktap_parser *p, void *array, size_t *nr, size_t size)
 {
-	char *elements;
+	char *elements, *bigger;
 
 	memcpy(&elements, array, sizeof(elements));
 	if (!(*nr & (*nr - 1))) {
-		elements = reallocarray(elements, *nr ? 2 * *nr : 1, size);
-		if (!elements) {
+		bigger = reallocarray(elements, *nr ? 2 * *nr : 1, size);
+		if (!bigger) {
 			p->err = -ENOMEM;
 			return NULL;
 		}
+		elements = bigger;
 		memcpy(array, &elements, sizeof(elements));
 	}
 	return memset(elements + (*nr)++ * size, 0, size);
 }
 
-__attribute__((format(printf, 6, 7)))
-static void complain(struct ktap_parser *p, enum ktap_trouble trouble,
-		     bool fatal, const struct ktap_program *program,
-		     size_t line, const char *fmt, ...)
+__attribute__((format(printf, 6, 7))) static void
+complain(struct ktap_parser *p, enum ktap_trouble trouble, bool fatal,
+	 const struct ktap_program *program, size_t line, const char *fmt, ...)
 {
 	struct ktap_problem *problem;
 	va_list args;
 
-	problem = append(p, &p->log.problems, &p->log.nr_problems, sizeof(*p->log.problems));
+	problem = append(p, &p->log.problems, &p->log.nr_problems,
+			 sizeof(*p->log.problems));
 	if (!problem)
 		return;
 	problem->trouble = trouble;
@@ -282,7 +283,8 @@ static bool has_verdict_word(const char *s)
 	while (*s) {
 		len = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 		for (i = 0; len && i < sizeof(words) / sizeof(*words); i++) {
-			if (strlen(words[i]) == len && !strncmp(s, words[i], len) &&
+			if (strlen(words[i]) == len &&
+			    !strncmp(s, words[i], len) &&
 			    !islower((unsigned char)s[len]))
 				return true;
 		}
@@ -299,7 +301,8 @@ static size_t drop_escapes(char *s, size_t len)
 	size_t from, to = 0;
 
 	for (from = 0; from < len; from++) {
-		if (s[from] != '\033' || from + 1 >= len || s[from + 1] != '[') {
+		if (s[from] != '\033' || from + 1 >= len ||
+		    s[from + 1] != '[') {
 			s[to++] = s[from];
 			continue;
 		}
@@ -332,7 +335,7 @@ static const char *skip_date(const char *s)
 
 	for (i = 0; i < 10; i++) {
 		if (i == 4 || i == 7 ? s[i] != '-' :
-		    !isdigit((unsigned char)s[i]))
+				       !isdigit((unsigned char)s[i]))
 			return NULL;
 	}
 	if (s[10] != 'T' && s[10] != ' ')
@@ -470,6 +473,18 @@ static void forget_names(struct ktap_parser *p)
 	p->nr_names = 0;
 }
 
+static void complain_twice(struct ktap_parser *p,
+			   const struct ktap_program *program,
+			   const struct ktap_result *result,
+			   const struct ktap_result *other, bool same_program)
+{
+	complain(p, same_program ? KTAP_T_DUPLICATE : KTAP_T_AGAIN,
+		 same_program, program, result->line, "%s: %s line %zu",
+		 result->name,
+		 same_program ? "was already in" : "a second run, after",
+		 other->line);
+}
+
 /* The last result of the program is new: was its name there before? */
 static void check_duplicate(struct ktap_parser *p, struct stream *s)
 {
@@ -491,19 +506,14 @@ static void check_duplicate(struct ktap_parser *p, struct stream *s)
 		if (name->hash != hash || !same_name(other->name, result->name))
 			continue;
 		if (name->program == program) {
-			complain(p, KTAP_T_DUPLICATE, true, program,
-				 result->line, "%s: was already in line %zu",
-				 result->name, other->line);
-		} else {
-			/* One complaint, at the first result of the program */
-			if (!index)
-				complain(p, KTAP_T_AGAIN, false, program,
-					 result->line,
-					 "%s: a second run, after that of line %zu",
-					 result->name, other->line);
-			name->program = program;
-			name->result = index;
+			complain_twice(p, program, result, other, true);
+			return;
 		}
+		/* Of a second run only the first result is complained about */
+		if (!index)
+			complain_twice(p, program, result, other, false);
+		name->program = program;
+		name->result = index;
 		return;
 	}
 	p->names[at] = (struct seen_name){ program, index, hash };
@@ -512,7 +522,8 @@ static void check_duplicate(struct ktap_parser *p, struct stream *s)
 
 /* --- programs and streams ----------------------------------------------- */
 
-static struct ktap_program *new_program(struct ktap_parser *p, unsigned int level)
+static struct ktap_program *new_program(struct ktap_parser *p,
+					unsigned int level)
 {
 	const struct header *header = &p->headers[level];
 	struct ktap_program *program, **slot;
@@ -522,7 +533,8 @@ static struct ktap_program *new_program(struct ktap_parser *p, unsigned int leve
 		p->err = -ENOMEM;
 		return NULL;
 	}
-	slot = append(p, &p->log.programs, &p->log.nr_programs, sizeof(*p->log.programs));
+	slot = append(p, &p->log.programs, &p->log.nr_programs,
+		      sizeof(*p->log.programs));
 	if (!slot) {
 		free(program);
 		return NULL;
@@ -587,7 +599,8 @@ static void check_plan(struct ktap_parser *p, unsigned int level, bool at_end)
 	program = s->runner ? NULL : stream_program(p, level);
 	if (program && s->plan > s->seen)
 		program->missing = s->plan - s->seen;
-	complain(p, at_end && s->plan > s->seen ? KTAP_T_TRUNCATED : KTAP_T_PLAN,
+	complain(p,
+		 at_end && s->plan > s->seen ? KTAP_T_TRUNCATED : KTAP_T_PLAN,
 		 true, program, p->line, "%splanned %llu, but %llu came%s",
 		 at_end && s->plan > s->seen ? "the log ends early: " : "",
 		 (unsigned long long)s->plan, (unsigned long long)s->seen,
@@ -602,7 +615,7 @@ static void check_left_over(struct ktap_parser *p, const struct stream *s)
 	if (s->next_metric < program->nr_metrics)
 		complain(p, KTAP_T_METRIC, false, program,
 			 program->metrics[s->next_metric].line,
-			 "a metric of %s, but no result after it",
+			 "a metric of %s has no result after it",
 			 program->metrics[s->next_metric].owner);
 }
 
@@ -616,7 +629,7 @@ static void finish(struct ktap_parser *p, unsigned int level, bool at_end,
 	if (spoke) {
 		check_plan(p, level, at_end);
 		if (!s->has_totals && !s->runner && s->seen && !has_outer)
-			complain(p, KTAP_T_NO_END, false, s->program, p->line,
+			complain(p, KTAP_T_NO_END, true, s->program, p->line,
 				 "no Totals line: did it end by itself?");
 	} else if (header->present && at_end) {
 		complain(p, KTAP_T_TRUNCATED, true, s->program, p->line,
@@ -636,7 +649,7 @@ static void close_from(struct ktap_parser *p, unsigned int level, bool at_end,
 {
 	unsigned int l;
 
-	for (l = MAX_LEVELS; l-- > level; )
+	for (l = MAX_LEVELS; l-- > level;)
 		finish(p, l, at_end, has_outer);
 }
 
@@ -660,7 +673,8 @@ static struct ktap_result *new_result(struct ktap_parser *p,
 {
 	struct ktap_result *result;
 
-	result = append(p, &program->results, &program->nr_results, sizeof(*program->results));
+	result = append(p, &program->results, &program->nr_results,
+			sizeof(*program->results));
 	if (!result)
 		return NULL;
 	result->name = "";
@@ -684,8 +698,8 @@ static struct directive parse_directive(struct ktap_parser *p, const char *s)
 		const char *word;
 		int kind;
 	} known[] = {
-		{ "SKIP", SKIP }, { "SKIPPED", SKIP }, { "XFAIL", XFAIL },
-		{ "XPASS", XPASS }, { "TODO", TODO }, { "TIMEOUT", TIMEOUT },
+		{ "SKIP", SKIP },   { "SKIPPED", SKIP }, { "XFAIL", XFAIL },
+		{ "XPASS", XPASS }, { "TODO", TODO },	 { "TIMEOUT", TIMEOUT },
 		{ "ERROR", ERROR },
 	};
 	struct directive d = { .kind = NONE, .exact = true };
@@ -702,7 +716,11 @@ static struct directive parse_directive(struct ktap_parser *p, const char *s)
 		d.exact = word == s + 1 && *s == ' ' &&
 			  !strncmp(word, known[i].word, len) &&
 			  strcmp(known[i].word, "SKIPPED") &&
-			  (!word[len] || (word[len] == ' ' && word[len + 1] != ' '));
+			  (!word[len] ||
+			   (word[len] == ' ' && word[len + 1] != ' '));
+		/* These two say what happened themselves */
+		if (d.kind == TIMEOUT || d.kind == ERROR)
+			break;
 		word += len;
 		word += *word == ':';
 		break;
@@ -739,9 +757,11 @@ static void plan_line(struct ktap_parser *p, unsigned int level, uint64_t plan,
 	struct ktap_result *result;
 	struct directive d = { .kind = NONE };
 
-	/* A second plan: the next program began without a version line */
-	if (s->open && s->has_plan)
+	if (s->open && s->has_plan) {
+		complain(p, KTAP_T_PLAN, true, s->program, p->line,
+			 "a second plan, without a version line");
 		close_from(p, level, false, false);
+	}
 	s = open_stream(p, level);
 	s->has_plan = true;
 	s->plan = plan;
@@ -767,7 +787,8 @@ static void check_number(struct ktap_parser *p, struct stream *s,
 	if (number != s->last + 1 && !s->disordered) {
 		complain(p, KTAP_T_ORDER, !s->runner, s->program, p->line,
 			 "result %llu follows result %llu",
-			 (unsigned long long)number, (unsigned long long)s->last);
+			 (unsigned long long)number,
+			 (unsigned long long)s->last);
 		s->disordered = true;
 	}
 	s->last = number;
@@ -803,15 +824,15 @@ static void claim(struct ktap_parser *p, struct stream *s,
 		metric->stray = !owns(result->name, metric->owner);
 		if (metric->stray)
 			complain(p, KTAP_T_METRIC, true, program, metric->line,
-				 "a metric of %s, but the result after it is %s",
-				 metric->owner, result->name);
+				 "a metric of %s is before %s", metric->owner,
+				 result->name);
 	}
 	for (i = result->first_why; i < program->nr_whys; i++) {
 		why = &program->whys[i];
 		if (!why->said && !owns(result->name, why->owner))
 			complain(p, KTAP_T_METRIC, false, program, why->line,
-				 "a why of %s, but the result after it is %s",
-				 why->owner, result->name);
+				 "a why of %s is before %s", why->owner,
+				 result->name);
 	}
 	measured = ktap_measured(program, result);
 	if (result->verdict == KTAP_OK && measured &&
@@ -828,23 +849,22 @@ struct tally {
 	size_t skips;
 };
 
-static void check_exit_code(struct ktap_parser *p,
-			    const struct ktap_program *program,
-			    const struct tally *t)
+/* What is wrong with the exit code of a program that is not ok, or NULL */
+static const char *wrong_exit(struct ktap_parser *p,
+			      const struct ktap_program *program,
+			      const struct tally *t)
 {
 	long long code = program->outer.exit_code;
 
 	if (!t->not_ok)
-		complain(p, KTAP_T_DISAGREE, true, program, p->line,
-			 "the runner says not ok (exit=%lld), its results do not%s",
-			 code, in_test(p, program));
-	else if (code > 128 && code < 128 + 65)
-		complain(p, KTAP_T_DISAGREE, true, program, p->line,
-			 "exit=%lld: killed by signal %lld%s", code, code - 128,
-			 in_test(p, program));
-	else if (code >= 0 && code != 1)
-		complain(p, KTAP_T_DISAGREE, true, program, p->line,
-			 "exit=%lld where 1 is due", code);
+		return keep_text(p, "not ok by the runner (exit=%lld) alone%s",
+				 code, in_test(p, program));
+	if (code > 128 && code < 128 + 65)
+		return keep_text(p, "exit=%lld: killed by signal %lld%s", code,
+				 code - 128, in_test(p, program));
+	if (code >= 0 && code != 1)
+		return keep_text(p, "exit=%lld where 1 is due", code);
+	return NULL;
 }
 
 static void check_agreement(struct ktap_parser *p,
@@ -852,35 +872,32 @@ static void check_agreement(struct ktap_parser *p,
 			    const struct tally *t, const char *reason)
 {
 	const struct ktap_outer *outer = &program->outer;
+	const char *wrong = NULL;
+	bool fatal = true;
 
 	if (outer->timeout) {
-		complain(p, KTAP_T_TIMEOUT, true, program, p->line,
-			 "TIMEOUT %s%s", reason, in_test(p, program));
+		complain(p, KTAP_T_TIMEOUT, true, program, p->line, "%s%s",
+			 reason, in_test(p, program));
 		return;
 	}
-	switch (outer->verdict) {
-	case KTAP_NOT_OK:
+	if (outer->verdict == KTAP_NOT_OK) {
 		if (t->results)
-			check_exit_code(p, program, t);
-		break;
-	case KTAP_SKIP:
-	case KTAP_INCONCLUSIVE:
+			wrong = wrong_exit(p, program, t);
+	} else if (outer->verdict == KTAP_SKIP ||
+		   outer->verdict == KTAP_INCONCLUSIVE) {
 		if (t->skips != t->results)
-			complain(p, KTAP_T_DISAGREE, true, program, p->line,
-				 "the runner says skip, but tests ran");
-		break;
-	default:
-		if (!t->results)
-			complain(p, KTAP_T_DISAGREE, true, program, p->line,
-				 "the runner says ok, but the log has none of its results");
-		else if (t->not_ok)
-			complain(p, KTAP_T_DISAGREE, true, program, p->line,
-				 "the runner says ok, but %zu of its results are not ok",
-				 t->not_ok);
-		else if (t->skips == t->results)
-			complain(p, KTAP_T_DISAGREE, false, program, p->line,
-				 "the runner says ok, but every result is a skip: exit 4 is due");
+			wrong = "the runner says skip, but tests ran";
+	} else if (!t->results) {
+		wrong = "the runner says ok, but no result is in the log";
+	} else if (t->not_ok) {
+		wrong = "the runner says ok, but not all results are";
+	} else if (t->skips == t->results) {
+		wrong = "the runner says ok, but exit 4 is due: all skipped";
+		fatal = false;
 	}
+	if (wrong)
+		complain(p, KTAP_T_DISAGREE, fatal, program, p->line, "%s",
+			 wrong);
 }
 
 static void whole_program(struct ktap_parser *p, struct ktap_program *program,
@@ -957,10 +974,7 @@ static void outer_result(struct ktap_parser *p, unsigned int level,
 		last->outer = outer;
 	}
 	check_agreement(p, last, &t, reason);
-	if (!t.results && outer.timeout)
-		whole_program(p, last, KTAP_NOT_OK,
-			      keep_text(p, "TIMEOUT %s", reason));
-	else if (!t.results && outer.verdict != KTAP_OK)
+	if (!t.results && outer.verdict != KTAP_OK)
 		whole_program(p, last, outer.verdict, reason);
 	s->first_child = p->log.nr_programs;
 }
@@ -974,7 +988,7 @@ static bool has_children(const struct ktap_parser *p, unsigned int level)
 		return false;
 	if (p->streams[level + 1].open || p->headers[level + 1].present)
 		return true;
-	for (i = p->log.nr_programs; i-- > s->first_child; ) {
+	for (i = p->log.nr_programs; i-- > s->first_child;) {
 		if (p->log.programs[i]->level > level)
 			return true;
 	}
@@ -1019,7 +1033,8 @@ static void check_form(struct ktap_parser *p, const struct stream *s, bool ok,
 			 "a result without a name before the #");
 	else if (!d->exact)
 		complain(p, KTAP_T_FORM, false, s->program, p->line,
-			 "%s: not exactly 'ok N name # DIRECTIVE reason'", name);
+			 "%s: not exactly 'ok N name # DIRECTIVE reason'",
+			 name);
 	if (!ok && d->kind == SKIP)
 		complain(p, KTAP_T_FORM, false, s->program, p->line,
 			 "%s: a skip that says not ok", name);
@@ -1089,11 +1104,12 @@ static bool metric_field(struct ktap_metric *m, const char *s, size_t len,
 			 unsigned int *have)
 {
 	static const char *const keys[] = {
-		"n=", "median=", "min=", "max=", "bound>=", "bound<=", "bound==",
+		"n=",	   "median=", "min=",	 "max=",
+		"bound>=", "bound<=", "bound==",
 	};
 	int64_t *const values[] = {
-		&m->n, &m->median, &m->min, &m->max,
-		&m->bound, &m->bound, &m->bound,
+		&m->n,	   &m->median, &m->min,	  &m->max,
+		&m->bound, &m->bound,  &m->bound,
 	};
 	const char *end = s + len;
 	size_t i;
@@ -1178,7 +1194,8 @@ static void metric_line(struct ktap_parser *p, unsigned int level,
 			 strlen(s) > EXCERPT ? "..." : "");
 		return;
 	}
-	slot = append(p, &program->metrics, &program->nr_metrics, sizeof(*program->metrics));
+	slot = append(p, &program->metrics, &program->nr_metrics,
+		      sizeof(*program->metrics));
 	if (slot)
 		*slot = metric;
 }
@@ -1190,7 +1207,9 @@ static void env_line(struct ktap_parser *p, unsigned int level, const char *s)
 	size_t len;
 
 	p->weight = HARMLESS;
-	env = program ? append(p, &program->env, &program->nr_env, sizeof(*program->env)) : NULL;
+	env = program ? append(p, &program->env, &program->nr_env,
+			       sizeof(*program->env)) :
+			NULL;
 	if (!env)
 		return;
 	s = skip_blanks(s);
@@ -1207,7 +1226,9 @@ static void why_line(struct ktap_parser *p, unsigned int level,
 	struct ktap_why *why;
 
 	p->weight = HARMLESS;
-	why = program ? append(p, &program->whys, &program->nr_whys, sizeof(*program->whys)) : NULL;
+	why = program ? append(p, &program->whys, &program->nr_whys,
+			       sizeof(*program->whys)) :
+			NULL;
 	if (!why)
 		return;
 	why->owner = keep(p, owner, len);
@@ -1252,9 +1273,9 @@ static void totals_line(struct ktap_parser *p, struct stream *s,
 		const char *word;
 		enum ktap_verdict verdict;
 	} fields[] = {
-		{ "pass:", KTAP_OK }, { "fail:", KTAP_NOT_OK },
+		{ "pass:", KTAP_OK },	  { "fail:", KTAP_NOT_OK },
 		{ "xfail:", KTAP_XFAIL }, { "xpass:", KTAP_XPASS },
-		{ "skip:", KTAP_SKIP }, { "error:", KTAP_NOT_OK },
+		{ "skip:", KTAP_SKIP },	  { "error:", KTAP_NOT_OK },
 	};
 	uint64_t totals[KTAP_NR_VERDICTS] = { 0 }, value;
 	size_t i;
@@ -1378,8 +1399,9 @@ static bool tap_line(struct ktap_parser *p, unsigned int level, const char *s)
 	rest = skip_blanks(rest);
 	if (!take_u64(&rest, &number) || (*rest && *rest != ' ')) {
 		if (p->streams[level].open && !ok)
-			complain(p, KTAP_T_FORM, true, p->streams[level].program,
-				 p->line, "a not ok without a number");
+			complain(p, KTAP_T_FORM, true,
+				 p->streams[level].program, p->line,
+				 "a not ok without a number");
 		return false;
 	}
 	result_line(p, level, ok, number, rest);
@@ -1392,7 +1414,8 @@ static void too_deep(struct ktap_parser *p)
 		return;
 	p->deep = true;
 	complain(p, KTAP_T_DEPTH, true, NULL, p->line,
-		 "results nested more than %d deep are not read", MAX_LEVELS - 1);
+		 "results nested more than %d deep are not read",
+		 MAX_LEVELS - 1);
 }
 
 static void read_line(struct ktap_parser *p, char *line, size_t len)

@@ -29,7 +29,7 @@
 enum ktap_verdict {
 	KTAP_OK,
 	KTAP_NOT_OK,
-	KTAP_INCONCLUSIVE,	/* a SKIP whose reason starts so */
+	KTAP_INCONCLUSIVE, /* a SKIP whose reason starts so */
 	KTAP_SKIP,
 	KTAP_XFAIL,
 	KTAP_XPASS,
@@ -38,24 +38,24 @@ enum ktap_verdict {
 
 enum ktap_relation {
 	KTAP_UNBOUNDED,
-	KTAP_AT_LEAST,		/* bound>= */
-	KTAP_AT_MOST,		/* bound<= */
-	KTAP_EQUAL,		/* bound== */
+	KTAP_AT_LEAST, /* bound>= */
+	KTAP_AT_MOST, /* bound<= */
+	KTAP_EQUAL, /* bound== */
 };
 
 /* # metric OWNER NAME UNIT n= median= min= max= [bound>=|<=|==] */
 struct ktap_metric {
-	const char *owner;	/* the result's name less its last component */
+	const char *owner; /* the result's name less its last component */
 	const char *name;
-	const char *unit;	/* of median, min, max and bound; as printed */
-	const char *more;	/* fields not known here, blanks between, or "" */
-	int64_t n;		/* repetitions */
+	const char *unit; /* of median, min, max and bound; as printed */
+	const char *more; /* fields not known here, blanks between, or "" */
+	int64_t n; /* repetitions */
 	int64_t median;
 	int64_t min;
 	int64_t max;
-	int64_t bound;		/* 0 when unbounded */
+	int64_t bound; /* 0 when unbounded */
 	enum ktap_relation relation;
-	bool stray;		/* the owner is not that of the result */
+	bool stray; /* the owner is not that of the result */
 	size_t line;
 };
 
@@ -75,17 +75,17 @@ struct ktap_env {
 };
 
 struct ktap_result {
-	const char *name;	/* "" only when the line had none */
-	const char *reason;	/* what follows the directive, or "" */
+	const char *name; /* "" only when the line had none */
+	const char *reason; /* what follows the directive, or "" */
 	enum ktap_verdict verdict;
 	/*
 	 * As printed, from 1. 0 when the program as a whole is the result: it
 	 * said 1..0 # SKIP, or the runner's line is all there is of it.
 	 */
 	uint64_t number;
-	size_t first_metric;	/* into the program's metrics */
+	size_t first_metric; /* into the program's metrics */
 	size_t nr_metrics;
-	size_t first_why;	/* into the program's whys */
+	size_t first_why; /* into the program's whys */
 	size_t nr_whys;
 	size_t line;
 };
@@ -95,18 +95,18 @@ struct ktap_outer {
 	bool present;
 	bool timeout;
 	enum ktap_verdict verdict;
-	int64_t exit_code;	/* of # exit=N; -1 when not printed */
+	int64_t exit_code; /* of # exit=N; -1 when not printed */
 	size_t line;
 };
 
 struct ktap_program {
-	const char *source;	/* as given to ktap_source() */
-	const char *collection;	/* of "selftests: COLLECTION: NAME", or "" */
-	const char *name;	/* or "" when no runner named it */
-	const char *running;	/* the test begun last, of # RUN, or "" */
-	unsigned int level;	/* how many "# " stood before its results */
+	const char *source; /* as given to ktap_source() */
+	const char *collection; /* of "selftests: COLLECTION: NAME", or "" */
+	const char *name; /* or "" when no runner named it */
+	const char *running; /* the test begun last, of # RUN, or "" */
+	unsigned int level; /* how many "# " stood before its results */
 	struct ktap_outer outer;
-	uint64_t missing;	/* planned results that are not there */
+	uint64_t missing; /* planned results that are not there */
 	struct ktap_result *results;
 	size_t nr_results;
 	struct ktap_metric *metrics;
@@ -119,33 +119,33 @@ struct ktap_program {
 };
 
 enum ktap_trouble {
-	KTAP_T_NOTHING,		/* a source without a result or a skip */
-	KTAP_T_TRUNCATED,	/* the source ends before the plan is done */
-	KTAP_T_CUT_LINE,	/* the last line has no end */
-	KTAP_T_PLAN,		/* other than the number of results */
+	KTAP_T_NOTHING, /* a source without a result or a skip */
+	KTAP_T_TRUNCATED, /* the source ends before the plan is done */
+	KTAP_T_CUT_LINE, /* the last line has no end */
+	KTAP_T_PLAN, /* other than the number of results */
 	KTAP_T_NO_PLAN,
-	KTAP_T_NO_END,		/* no Totals line, and no runner's word */
-	KTAP_T_TOTALS,		/* the Totals line counts other results */
-	KTAP_T_DUPLICATE,	/* names that are one after [a-z0-9_.] */
-	KTAP_T_AGAIN,		/* a program that was in this source before */
-	KTAP_T_ORDER,		/* result numbers do not count up from 1 */
+	KTAP_T_NO_END, /* no Totals line, and no runner's word */
+	KTAP_T_TOTALS, /* the Totals line counts other results */
+	KTAP_T_DUPLICATE, /* names that are one after [a-z0-9_.] */
+	KTAP_T_AGAIN, /* a program that was in this source before */
+	KTAP_T_ORDER, /* result numbers do not count up from 1 */
 	KTAP_T_TIMEOUT,
-	KTAP_T_DISAGREE,	/* the runner's word and the results */
-	KTAP_T_BOUND,		/* ok, with the median beyond its first bound */
+	KTAP_T_DISAGREE, /* the runner's word and the results */
+	KTAP_T_BOUND, /* ok, with the median beyond its first bound */
 	KTAP_T_BAIL_OUT,
-	KTAP_T_WORDS,		/* FAIL or SKIP in a passing line */
-	KTAP_T_FORM,		/* a line that other parsers may misread */
-	KTAP_T_METRIC,		/* unreadable, or without its result */
-	KTAP_T_DEPTH,		/* nested too deep to be followed */
+	KTAP_T_WORDS, /* FAIL or SKIP in a passing line */
+	KTAP_T_FORM, /* a line that other parsers may misread */
+	KTAP_T_METRIC, /* unreadable, or without its result */
+	KTAP_T_DEPTH, /* nested too deep to be followed */
 };
 
 struct ktap_problem {
 	enum ktap_trouble trouble;
-	bool fatal;		/* the log as it is proves no success */
+	bool fatal; /* the log as it is proves no success */
 	const char *source;
-	const char *program;	/* or "" */
-	const char *text;	/* a phrase, without source and line */
-	size_t line;		/* from 1 */
+	const char *program; /* or "" */
+	const char *text; /* a phrase, without source and line */
+	size_t line; /* from 1 */
 };
 
 struct ktap_log {
@@ -158,10 +158,10 @@ struct ktap_log {
 /* What a log comes to; the values are the exit codes of ktap-table */
 enum ktap_status {
 	KTAP_S_OK = 0,
-	KTAP_S_NOT_OK = 1,		/* a not ok, or a fatal problem */
+	KTAP_S_NOT_OK = 1, /* a not ok, or a fatal problem */
 	KTAP_S_INCONCLUSIVE = 2,
-	KTAP_S_SKIPPED = 4,		/* nothing but skips */
-	KTAP_S_NOTHING = 5,		/* a source without a single test */
+	KTAP_S_SKIPPED = 4, /* nothing but skips */
+	KTAP_S_NOTHING = 5, /* a source without a single test */
 };
 
 struct ktap_parser;
