@@ -6,8 +6,9 @@
 #	guest-run.sh JOB_DIRECTORY
 #
 # JOB_DIRECTORY/job is a shell fragment that says what to do (token, mode,
-# exported variables, command). The last line printed here is the proof that
-# the guest lived to the end: "mm-cache-guest-end TOKEN CODE".
+# exported variables, command). The first line printed here says that the guest
+# is up, "mm-cache-guest-begin TOKEN"; the last one is the proof that it lived to
+# the end, "mm-cache-guest-end TOKEN CODE".
 
 job=${1:?usage: guest-run.sh JOB_DIRECTORY}
 
@@ -17,6 +18,8 @@ token='' mode='' install='' command=() programs=()
 	echo "guest-run.sh: cannot read $job/job inside the guest" >&2
 	exit 125
 }
+
+echo "mm-cache-guest-begin $token"
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 

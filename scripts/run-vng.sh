@@ -27,7 +27,7 @@ what runs
   --fs FS            file system on the scratch disk: ext4 (default) or xfs
   --set NAME=VALUE   one more variable for the guest (MM_CACHE_..., any number)
   --install DIR      an installed suite (default: build/install, made by
-                     'make install'; brought up to date first)
+                     'make install', brought up to date first)
 
 the machine
   --memory SIZE      guest memory, 512M and up (default 1G)
@@ -37,9 +37,14 @@ the machine
                      with it, else emulation (TCG), and says which
   --append OPTION    one more kernel option (any number)
   --timeout SECONDS  limit for the whole run, boot included (default 900)
+  --boot-timeout SECONDS
+                     limit for the boot alone (default 240)
+  --boot-tries N     boot again when a guest never came up, which is said aloud
+                     (default 1: no second try)
 
 output
-  --log FILE         default build/vng/log/KERNEL.log, replaced by every run
+  --log FILE         default build/vng/log/KERNEL.log, replaced by every run;
+                     the guest's console goes to FILE.console
   --verbose          show the guest's console on stderr as well
   --packages         print the Debian packages that are missing here, and stop
   --help             this text
@@ -55,9 +60,12 @@ exit status
     1 a property does not hold   4 everything skipped
   64 wrong usage   69 something needed is missing
   70 guest died: it never said its last line (panic, power off, no boot, hang)
-  130, 143 interrupted, terminated
+  130, 143, 129 ended by INT, TERM, HUP
 END
 }
+
+# Lines of a kernel in trouble.
+readonly complaints='Kernel panic|BUG: |Bad page state|Oops: |general protection fault|Out of memory: Killed|soft lockup|hung_task'
 
 readonly EX_USAGE=64 EX_MISSING=69 EX_DIED=70
 
@@ -77,7 +85,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 vng_dir=$here/build/vng
 
 debian='' kernel='' programs='' reclaim='' reps='' fs='' install=''
-memory=1G cpus=2 disk=1G accel=auto timeout=900 log='' verbose=0
+memory=1G cpus=2 disk=1G accel=auto timeout=900 boot_timeout=240 boot_tries=1
+log='' verbose=0
 append=() set_vars=() command=()
 mode=suite
 
@@ -121,7 +130,8 @@ while [ $# -gt 0 ]; do
 		break
 		;;
 	--debian | --kernel | --programs | --reclaim | --reps | --fs | --set | --install | \
-		--memory | --cpus | --disk | --accel | --append | --timeout | --log)
+		--memory | --cpus | --disk | --accel | --append | --timeout | --boot-timeout | \
+		--boot-tries | --log)
 		need_value "$1" $#
 		;;
 	*) die $EX_USAGE "unknown argument '$1' (--help tells)" ;;
@@ -141,6 +151,8 @@ while [ $# -gt 0 ]; do
 	--accel) accel=$2 ;;
 	--append) append+=("$2") ;;
 	--timeout) timeout=$2 ;;
+	--boot-timeout) boot_timeout=$2 ;;
+	--boot-tries) boot_tries=$2 ;;
 	--log) log=$2 ;;
 	esac
 	shift 2
@@ -174,6 +186,8 @@ disk_mib=$(mib "$disk")
 [ "$disk_mib" -ge 64 ] || die $EX_USAGE "--disk $disk is too little: 64M and up"
 is_number "$cpus" || die $EX_USAGE "--cpus $cpus is no number of CPUs"
 is_number "$timeout" || die $EX_USAGE "--timeout $timeout is no number of seconds"
+is_number "$boot_timeout" || die $EX_USAGE "--boot-timeout $boot_timeout is no number of seconds"
+is_number "$boot_tries" || die $EX_USAGE "--boot-tries $boot_tries is no number of tries"
 [ -z "$reps" ] || is_number "$reps" || die $EX_USAGE "--reps $reps is no number of repetitions"
 case $reclaim in
 '' | classic | mglru) ;;
@@ -198,7 +212,7 @@ case $here in
 esac
 [ "$(uname -m)" = x86_64 ] || die $EX_MISSING "only x86_64 machines are supported, this is $(uname -m)"
 missing=$(missing_packages | xargs)
-[ -z "$missing" ] || die $EX_MISSING "missing here: install the packages $missing ('make deps' does)"
+[ -z "$missing" ] || die $EX_MISSING "missing here; as root: apt-get install $missing"
 export PATH=$PATH:/usr/sbin:/sbin
 
 mkdir -p "$vng_dir/log" || die $EX_MISSING "cannot write to $vng_dir"
@@ -209,12 +223,31 @@ fetch() {
 	"$here/scripts/fetch-debian.sh" "$@"
 }
 
+# Runs "$@" so that a signal to this script ends it at once: bash handles
+# signals between commands only, unless it waits for a job.
+interruptibly() {
+	local code
+
+	set -m
+	"$@" </dev/null &
+	job_pid=$!
+	set +m
+	wait "$job_pid"
+	code=$?
+	job_pid=''
+	return $code
+}
+
 # Runs "$@" with nobody else filling the caches under build/vng at the time.
-caches_locked() {
+with_caches() {
 	(
 		flock 8
 		"$@" 8>&-
 	) 8>"$vng_dir/caches.lock"
+}
+
+caches_locked() {
+	interruptibly with_caches "$@"
 }
 
 unpack_once() {
@@ -298,7 +331,7 @@ unpack_debian_kernel() {
 		touch "$dir.new/.complete"
 		mv "$dir.new" "$dir"
 	fi
-	echo "$dir"
+	echo "$dir" >"$run_dir/kernel"
 }
 
 use_debian_kernel() {
@@ -310,7 +343,8 @@ use_debian_kernel() {
 	6.1 | 6.12) suite=bookworm ;;
 	*) suite=trixie-backports ;;
 	esac
-	dir=$(caches_locked unpack_debian_kernel "$version" "$suite") || exit
+	caches_locked unpack_debian_kernel "$version" "$suite" || exit
+	dir=$(cat "$run_dir/kernel")
 	kernel_name=debian-$(basename "$dir")
 	for kernel in "$dir"/boot/vmlinuz-* "$dir"/lib/modules/*/vmlinuz; do
 		[ -f "$kernel" ] && return
@@ -331,6 +365,39 @@ use_given_kernel() {
 		die $EX_MISSING "--kernel $kernel: no such file or directory"
 	fi
 	kernel_name=${kernel_name//[^A-Za-z0-9._+-]/_}
+}
+
+# The configuration that lies with the image, if any.
+kernel_config() {
+	local dir config
+
+	if [ -d "$kernel" ]; then
+		echo "$kernel/.config"
+		return
+	fi
+	dir=$(dirname "$kernel")
+	for config in "$dir/config" "$dir/config-${kernel##*/vmlinuz-}" "$dir/../../../.config"; do
+		if [ -f "$config" ]; then
+			echo "$config"
+			return
+		fi
+	done
+}
+
+# The guest's root comes over 9p, or by virtiofs where the kernel lacks that.
+choose_root_fs() {
+	local config
+
+	root_fs=9p
+	config=$(kernel_config)
+	if [ -z "$config" ] || grep -q '^CONFIG_NET_9P_VIRTIO=' "$config"; then
+		return
+	fi
+	root_fs=virtiofs
+	grep -q '^CONFIG_VIRTIO_FS=' "$config" ||
+		die $EX_MISSING "$kernel has neither 9p nor virtiofs ($config): 'vng --kconfig' sets what virtme-ng needs"
+	command -v virtiofsd >/dev/null || [ -x /usr/libexec/virtiofsd ] || [ -x /usr/lib/virtiofsd ] ||
+		die $EX_MISSING "$kernel has no 9p, and there is no virtiofsd here: install virtiofsd"
 }
 
 # ------------------------------------------------------------ acceleration
@@ -378,16 +445,15 @@ choose_accel() {
 
 # -------------------------------------------------------------------- run
 
-run_dir='' vng_pid='' filter_pid='' console_pid=''
-
 # Nothing of this run may outlive it, whatever ends it.
 stop_guest() {
 	if [ -n "$vng_pid" ]; then
 		kill -TERM "$vng_pid" 2>/dev/null
 		kill -TERM -- "-$vng_pid" 2>/dev/null
-		for _ in 1 2 3 4 5 6 7 8 9 10; do
+		wait "$vng_pid" 2>/dev/null
+		for _ in 1 2 3 4 5; do
 			kill -0 -- "-$vng_pid" 2>/dev/null || break
-			sleep 0.2
+			sleep 0.1
 		done
 		kill -KILL -- "-$vng_pid" 2>/dev/null
 		vng_pid=
@@ -396,6 +462,7 @@ stop_guest() {
 
 cleanup() {
 	trap '' INT TERM HUP
+	[ -z "$job_pid" ] || kill -TERM -- "-$job_pid" 2>/dev/null
 	stop_guest
 	[ -z "$filter_pid" ] || wait "$filter_pid" 2>/dev/null
 	[ -z "$console_pid" ] || wait "$console_pid" 2>/dev/null
@@ -415,6 +482,16 @@ remove_stale_runs() {
 	done
 }
 
+# The lock on it says that the directory is in use, by whatever of this run.
+make_run_dir() {
+	exec 8>"$vng_dir/runs.lock"
+	flock 8
+	remove_stale_runs
+	run_dir=$(mktemp -d "$vng_dir/run.XXXXXX") && exec 9>"$run_dir/lock" && flock 9
+	exec 8>&-
+	[ -n "$run_dir" ]
+}
+
 write_job() {
 	local var
 
@@ -426,7 +503,9 @@ write_job() {
 	[ ${#command[@]} -eq 0 ] || printf ' %q' "${command[@]}"
 	printf ' )\n'
 	[ -z "$reclaim" ] || printf 'export MM_CACHE_RECLAIM=%q\n' "$reclaim"
-	[ -z "$reps" ] || printf 'export MM_CACHE_REPS=%q\n' "$reps"
+	is_number "$boot_timeout" || die $EX_USAGE "--boot-timeout $boot_timeout is no number of seconds"
+is_number "$boot_tries" || die $EX_USAGE "--boot-tries $boot_tries is no number of tries"
+[ -z "$reps" ] || printf 'export MM_CACHE_REPS=%q\n' "$reps"
 	[ -z "$fs" ] || printf 'export MM_CACHE_FS=%q\n' "$fs"
 	for var in ${set_vars[@]+"${set_vars[@]}"}; do
 		printf 'export %s=%q\n' "${var%%=*}" "${var#*=}"
@@ -434,29 +513,60 @@ write_job() {
 	printf 'cd %q 2>/dev/null\n' "$PWD"
 }
 
-# Passes the guest's words on line by line; its last line goes to a file.
+# Passes the guest's words on as they come; its first and its last line, which
+# guest-run.sh prints, go to files instead.
 pass_on() {
-	awk -v token="$token" -v end="$run_dir/end" -v log_file="$log" '
-		$1 == "mm-cache-guest-end" && $2 == token { print $3 > end; close(end); next }
-		{ print; fflush(); print > log_file; fflush(log_file) }'
+	sed -u -e "/mm-cache-guest-begin $token\$/{w $run_dir/begin" -e 'd}' \
+		-e "/mm-cache-guest-end $token [0-9]*\$/{h;s/.* //;w $run_dir/end" \
+		-e 'g;s/mm-cache-guest-end .*$//;/^$/d}' | tee -p -- "$log"
+}
+
+# What of the console tells most: from the first complaint on, else its end.
+console_excerpt() {
+	local from
+
+	from=$(grep -n -m 1 -E "$complaints" "$run_dir/console" | cut -d: -f1)
+	if [ -n "$from" ]; then
+		tail -n "+$from" "$run_dir/console" | head -n 12
+		echo ...
+		tail -n 3 "$run_dir/console"
+	else
+		tail -n 20 "$run_dir/console"
+	fi | tr -d '\r' | grep -v '^[[:space:]]*$' | sed 's/^/    /'
 }
 
 guest_died() {
-	local code=$1 why=$2
+	local why=$1 panic
 
-	cp "$run_dir/console" "$log.console" 2>/dev/null
+	panic=$(grep -m 1 -o 'Kernel panic - not syncing.*' "$run_dir/console" | tr -d '\r')
+	[ -z "$panic" ] || why+=": $panic"
 	{
 		echo "run-vng.sh: guest died: $why"
-		echo "run-vng.sh: last lines of its console (all of it: $log.console):"
-		grep -v '^[[:space:]]*$' "$run_dir/console" | tail -n 25 | tr -d '\r' | sed 's/^/    /'
+		echo "run-vng.sh: of its console (all of it: $log.console):"
+		console_excerpt
 	} >&2
 	echo "# guest died: $why" >>"$log"
-	exit "$code"
+	exit $EX_DIED
+}
+
+# Waits for the guest's end, or for the limit of its boot.
+wait_for_guest() {
+	local deadline=$((SECONDS + boot_timeout))
+
+	while kill -0 "$vng_pid" 2>/dev/null; do
+		if [ ! -s "$run_dir/begin" ] && [ $SECONDS -ge $deadline ]; then
+			stop_guest
+			return 1
+		fi
+		sleep 0.2
+	done
+	return 0
 }
 
 boot() {
-	local options=() said vng_code opt
+	local options=() said vng_code opt booted=1
 
+	rm -rf "$run_dir"/{out,err,tmp,scratch.img,begin,end}
 	mkfifo "$run_dir/out" "$run_dir/err"
 	mkdir "$run_dir/tmp"
 	truncate -s "${disk_mib}M" "$run_dir/scratch.img" ||
@@ -464,9 +574,13 @@ boot() {
 	write_job >"$run_dir/job"
 	: >"$log" || die $EX_MISSING "cannot write the log $log"
 	: >"$run_dir/console"
+	rm -f "$log.console"
 
 	options=(-r "$kernel" --memory "${memory_mib}M" --cpus "$cpus" --busybox "$busybox"
-		--disable-microvm --force-9p --verbose)
+		--disable-microvm --verbose)
+	[ "$root_fs" != 9p ] || options+=(--force-9p)
+	# Drivers of devices that nothing here uses; without them it boots sooner.
+	options+=(--append "modprobe.blacklist=ahci,kvm_amd,kvm_intel,psmouse,pcspkr,i2c_i801,lpc_ich,iTCO_wdt,sr_mod,powernow_k8,acpi_cpufreq")
 	[ "$accel" = kvm ] || options+=(--disable-kvm)
 	for opt in ${append[@]+"${append[@]}"}; do
 		options+=(--append "$opt")
@@ -489,55 +603,95 @@ boot() {
 	TMPDIR=$run_dir/tmp timeout --kill-after=10 "$timeout" vng "${options[@]}" \
 		</dev/null >"$run_dir/out" 2>"$run_dir/err" &
 	vng_pid=$!
-	wait "$vng_pid"
+	local waited_for=$vng_pid
+	wait_for_guest || booted=0
+	wait "$waited_for" 2>/dev/null
 	vng_code=$?
 	stop_guest
 	wait "$filter_pid" "$console_pid"
 	filter_pid='' console_pid=''
+	cp "$run_dir/console" "$log.console"
 
+	if [ ! -s "$run_dir/begin" ] && [ "$boot_tries" -gt 1 ]; then
+		boot_tries=$((boot_tries - 1))
+		say "the guest never came up: booting it again"
+		tail -n 5 "$run_dir/console" | tr -d '\r' | sed 's/^/    /' >&2
+		boot
+		return
+	fi
+	[ $booted = 1 ] || guest_died "not up within $boot_timeout s (--boot-timeout)"
 	if [ -s "$run_dir/end" ]; then
 		said=$(cat "$run_dir/end")
 		[ "$said" = "$vng_code" ] && {
 			guest_code=$said
 			return
 		}
-		[ "$vng_code" = 124 ] || guest_died $EX_DIED \
+		[ "$vng_code" = 124 ] || guest_died \
 			"the guest's last line said exit $said, virtme-ng said $vng_code"
 	fi
 	case $vng_code in
-	124 | 137) guest_died $EX_DIED "not finished within $timeout s (--timeout)" ;;
-	255) guest_died $EX_DIED "it went down before its last line (virtme-ng exit 255)" ;;
-	*) guest_died $EX_DIED "its last line never came (virtme-ng exit $vng_code)" ;;
+	124 | 137) guest_died "not finished within $timeout s (--timeout)" ;;
+	255)
+		[ -s "$run_dir/begin" ] || guest_died "it never came up (virtme-ng exit 255)"
+		guest_died "it went down before its last line (virtme-ng exit 255)"
+		;;
+	*) guest_died "its last line never came (virtme-ng exit $vng_code)" ;;
 	esac
 }
 
-if [ -n "$debian" ]; then
-	use_debian_kernel "$debian"
-else
-	use_given_kernel
-fi
-find_vng
-find_busybox
-choose_accel
+# The suite in the guest is the one of this checkout, as it is now.
+install_suite() {
+	if [ -n "$install" ]; then
+		install=$(realpath -m "$install")
+	else
+		install=$here/build/install
+		interruptibly env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$here" install tools \
+			INSTALL_PATH="$install" >&2 ||
+			die $EX_MISSING "the suite does not build: see above ('make deps install' may help)"
+	fi
+	[ -x "$install/run_kselftest.sh" ] || die $EX_MISSING "no installed suite in $install"
+	[ -x "$here/build/tools/ktap-table" ] ||
+		die $EX_MISSING "no build/tools/ktap-table: run 'make tools' first"
+	for program in ${programs//,/ }; do
+		grep -qx "mm-cache:$program" "$install/kselftest-list.txt" ||
+			die $EX_USAGE "--programs: no program $program; there are:" \
+				"$(sed -n 's/^mm-cache://p' "$install/kselftest-list.txt" | xargs)"
+	done
+}
 
-: "${log:=$vng_dir/log/$kernel_name.log}"
-mkdir -p "$(dirname "$log")" || die $EX_MISSING "cannot write to the directory of $log"
-log=$(realpath "$log")
-install=$(realpath -m "${install:-$here/build/install}")
+main() {
+	run_dir='' job_pid='' vng_pid='' filter_pid='' console_pid='' guest_code=''
+	trap cleanup EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	trap 'exit 129' HUP
+	make_run_dir || die $EX_MISSING "cannot write to $vng_dir"
 
-remove_stale_runs
-trap cleanup EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-run_dir=$(mktemp -d "$vng_dir/run.XXXXXX") || die $EX_MISSING "cannot write to $vng_dir"
-exec 9>"$run_dir/lock"
-flock 9
-token=$$-$RANDOM$RANDOM
-guest_code=
+	if [ -n "$debian" ]; then
+		use_debian_kernel "$debian"
+	else
+		use_given_kernel
+	fi
+	choose_root_fs
+	find_vng
+	find_busybox
+	[ $mode = 'command' ] || install_suite
+	choose_accel
 
-say "booting $kernel_name: ${memory_mib} MiB, $cpus CPUs, scratch disk $disk_mib MiB, log $log"
-boot
-if [ $mode = command ]; then
-	exit "$guest_code"
-fi
-"$here/tools/ktap-table" "$log"
+	: "${log:=$vng_dir/log/$kernel_name.log}"
+	mkdir -p "$(dirname "$log")" || die $EX_MISSING "cannot write to the directory of $log"
+	log=$(realpath "$log")
+	token=$$-$RANDOM$RANDOM
+
+	say "booting $kernel_name: ${memory_mib} MiB, $cpus CPUs, scratch disk $disk_mib MiB, log $log"
+	boot
+	grep -q -E "$complaints" "$log.console" && {
+		say "the guest's kernel complained (all of it: $log.console):"
+		console_excerpt >&2
+	}
+	[ $mode = suite ] || exit "$guest_code"
+	echo
+	"$here/build/tools/ktap-table" <"$log"
+}
+
+main
