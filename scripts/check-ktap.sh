@@ -231,16 +231,35 @@ quickly noise-100-mb 60 long_noise
 quickly line-100-mb 60 long_line
 quickly results-400000 60 many_results
 
-# The attacks need to know of a success, so they begin with logs that are one.
-build_fuzz()
+# With sanitizers; of clang where there is one, for it knows more of what is
+# undefined.
+compiler=$(command -v clang || echo gcc)
+sanitized()
 {
-	gcc -std=gnu11 -g -O1 -Wall -Wextra -Werror -D_GNU_SOURCE= \
+	"$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror -D_GNU_SOURCE= \
 		-fsanitize=address,undefined -fno-sanitize-recover=all \
-		-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray \
-		"$CHECK_TOP/tools/check/ktap_fuzz.c" "$CHECK_TOP/tools/ktap_parse.c" \
-		-o "$CHECK_TMP/ktap_fuzz"
+		"$@" "$CHECK_TOP/tools/ktap_parse.c"
 }
-if check_run fuzz-build build_fuzz; then
+
+# What a sanitizer says is printed, and the rest is not.
+every_case()
+{
+	local options
+
+	for options in -vs -ms -mv "-- ok.ktap"; do
+		for log in *.ktap "$CHECK_TMP/control" /dev/null; do
+			# shellcheck disable=SC2086 # several options
+			"$CHECK_TMP/ktap-table" $options "$log" 2>&1
+		done
+	done | grep -A 20 'Sanitizer\|runtime error'
+	[ "${PIPESTATUS[1]}" -eq 1 ]
+}
+if check_run table-build sanitized "$CHECK_TOP/tools/ktap-table.c" -o "$CHECK_TMP/ktap-table"; then
+	check_run table-sanitized every_case
+fi
+
+wrap=-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
+if check_run fuzz-build sanitized $wrap "$CHECK_TOP/tools/check/ktap_fuzz.c" -o "$CHECK_TMP/ktap_fuzz"; then
 	# "levels" has lines that look like results and are none.
 	logs=()
 	for log in *.ktap; do

@@ -672,7 +672,7 @@ static void print_properties(const struct ktap_log *log)
 static void print_why(const struct place *at)
 {
 	const struct ktap_result *result = at->result;
-	const struct ktap_why *whys = at->program->whys + result->first_why;
+	const struct ktap_why *why;
 	const char *reason = result->reason;
 	bool told = false;
 	size_t i;
@@ -686,14 +686,16 @@ static void print_why(const struct place *at)
 		told = true;
 	}
 	for (i = 0; i < result->nr_whys; i++) {
-		if (!whys[i].said) {
-			print_item(1, whys[i].text);
+		why = &at->program->whys[result->first_why + i];
+		if (!why->said) {
+			print_item(1, why->text);
 			told = true;
 		}
 	}
 	for (i = 0; i < result->nr_whys; i++) {
-		if (whys[i].said && (!told || options.verbose))
-			print_item(1, whys[i].text);
+		why = &at->program->whys[result->first_why + i];
+		if (why->said && (!told || options.verbose))
+			print_item(1, why->text);
 	}
 	if (!told && !result->nr_whys && result->verdict != KTAP_XPASS)
 		print_item(1, "(it gave no reason)");

@@ -1606,12 +1606,13 @@ const struct ktap_log *ktap_log(const struct ktap_parser *p)
 const struct ktap_metric *ktap_measured(const struct ktap_program *program,
 					const struct ktap_result *result)
 {
-	const struct ktap_metric *m = program->metrics + result->first_metric;
+	const struct ktap_metric *metric;
 	size_t i;
 
 	for (i = 0; i < result->nr_metrics; i++) {
-		if (!m[i].stray && m[i].relation != KTAP_UNBOUNDED)
-			return &m[i];
+		metric = &program->metrics[result->first_metric + i];
+		if (!metric->stray && metric->relation != KTAP_UNBOUNDED)
+			return metric;
 	}
 	return NULL;
 }
