@@ -424,23 +424,10 @@ static void free_rows(struct table *table)
 	*table = (struct table){ 0 };
 }
 
-/*
- * A control is news when its median is beyond the bound, or when the test came
- * to no ok and one repetition was.
- */
-static bool is_violated(const struct ktap_metric *m, enum ktap_verdict verdict)
+/* A control is news when its median, by which it is judged, is beyond. */
+static void add_metric_row(struct table *table, const struct ktap_metric *m)
 {
-	if (ktap_beyond(m, m->median))
-		return true;
-	if (verdict != KTAP_NOT_OK && verdict != KTAP_INCONCLUSIVE)
-		return false;
-	return ktap_beyond(m, m->min) || ktap_beyond(m, m->max);
-}
-
-static void add_metric_row(struct table *table, const struct ktap_metric *m,
-			   enum ktap_verdict verdict)
-{
-	bool violated = is_violated(m, verdict);
+	bool violated = ktap_beyond(m, m->median);
 	struct row *row;
 	char *name;
 
@@ -476,7 +463,7 @@ static void add_result_rows(struct table *table, const struct place *at)
 			&at->program->metrics[result->first_metric + i];
 
 		if (m != measured)
-			add_metric_row(table, m, result->verdict);
+			add_metric_row(table, m);
 	}
 }
 
@@ -687,14 +674,14 @@ static void print_why(const struct place *at)
 	}
 	for (i = 0; i < result->nr_whys; i++) {
 		why = &at->program->whys[result->first_why + i];
-		if (!why->said) {
+		if (why->kind != KTAP_SAID) {
 			print_item(1, why->text);
 			told = true;
 		}
 	}
 	for (i = 0; i < result->nr_whys; i++) {
 		why = &at->program->whys[result->first_why + i];
-		if (why->said && (!told || options.verbose))
+		if (why->kind == KTAP_SAID && (!told || options.verbose))
 			print_item(1, why->text);
 	}
 	if (!told && !result->nr_whys && result->verdict != KTAP_XPASS)
@@ -756,6 +743,23 @@ static int by_reason(const void *a, const void *b)
 	return pa->order < pb->order ? -1 : pa->order > pb->order;
 }
 
+/* What one of them found and needs, they all do. */
+static void print_needs(const struct place *at)
+{
+	const struct ktap_why *why;
+	char *need;
+	size_t i;
+
+	for (i = 0; i < at->result->nr_whys; i++) {
+		why = &at->program->whys[at->result->first_why + i];
+		if (why->kind != KTAP_NEED)
+			continue;
+		need = text("(%s)", why->text);
+		print_item(1, need);
+		free(need);
+	}
+}
+
 static void print_skip_group(const struct place *places, size_t nr)
 {
 	const char *reason = places->result->reason;
@@ -764,6 +768,7 @@ static void print_skip_group(const struct place *places, size_t nr)
 	size_t i;
 
 	print_item(0, *reason ? reason : "(no reason given)");
+	print_needs(places);
 	wrap = begin_item(1);
 	for (i = 0; i < nr; i++) {
 		name = text("%s%s", result_name(&places[i]),

@@ -46,6 +46,7 @@ struct stream {
 	size_t next_metric; /* the first one no result has claimed */
 	size_t next_why;
 	size_t line;
+	const char *xpass; /* of # xpass NAME:, or NULL */
 	struct ktap_program *program;
 };
 
@@ -749,12 +750,26 @@ static enum ktap_verdict directed(bool ok, const struct directive *d)
 	return ok ? KTAP_OK : KTAP_NOT_OK;
 }
 
+/* The program itself is the result; all its words are about that. */
+static void whole_program(struct ktap_parser *p, struct ktap_program *program,
+			  enum ktap_verdict verdict, const char *reason)
+{
+	struct ktap_result *result = new_result(p, program);
+
+	if (!result)
+		return;
+	result->name = program->name;
+	result->verdict = verdict;
+	result->reason = reason;
+	result->first_why = 0;
+	result->nr_whys = program->nr_whys;
+}
+
 static void plan_line(struct ktap_parser *p, unsigned int level, uint64_t plan,
 		      const char *rest)
 {
 	struct stream *s = &p->streams[level];
 	struct ktap_program *program;
-	struct ktap_result *result;
 	struct directive d = { .kind = NONE };
 
 	if (s->open && s->has_plan) {
@@ -772,12 +787,8 @@ static void plan_line(struct ktap_parser *p, unsigned int level, uint64_t plan,
 	if (plan || d.kind != SKIP)
 		return;
 	program = stream_program(p, level);
-	result = program ? new_result(p, program) : NULL;
-	if (!result)
-		return;
-	result->name = program->name;
-	result->reason = d.reason;
-	result->verdict = skip_verdict(d.reason);
+	if (program)
+		whole_program(p, program, skip_verdict(d.reason), d.reason);
 }
 
 static void check_number(struct ktap_parser *p, struct stream *s,
@@ -829,7 +840,7 @@ static void claim(struct ktap_parser *p, struct stream *s,
 	}
 	for (i = result->first_why; i < program->nr_whys; i++) {
 		why = &program->whys[i];
-		if (!why->said && !owns(result->name, why->owner))
+		if (why->kind == KTAP_WHY && !owns(result->name, why->owner))
 			complain(p, KTAP_T_METRIC, false, program, why->line,
 				 "a why of %s is before %s", why->owner,
 				 result->name);
@@ -898,18 +909,6 @@ static void check_agreement(struct ktap_parser *p,
 	if (wrong)
 		complain(p, KTAP_T_DISAGREE, fatal, program, p->line, "%s",
 			 wrong);
-}
-
-static void whole_program(struct ktap_parser *p, struct ktap_program *program,
-			  enum ktap_verdict verdict, const char *reason)
-{
-	struct ktap_result *result = new_result(p, program);
-
-	if (!result)
-		return;
-	result->name = program->name;
-	result->verdict = verdict;
-	result->reason = reason;
 }
 
 /* "ok 1 selftests: mm-cache: pread_hot_set" after that program's lines */
@@ -999,6 +998,7 @@ static void leaf_result(struct ktap_parser *p, unsigned int level,
 			uint64_t number, const char *name,
 			enum ktap_verdict verdict, const char *reason)
 {
+	struct stream *s = &p->streams[level];
 	struct ktap_program *program = stream_program(p, level);
 	struct ktap_result *result = program ? new_result(p, program) : NULL;
 
@@ -1007,9 +1007,12 @@ static void leaf_result(struct ktap_parser *p, unsigned int level,
 	result->name = name;
 	result->number = number;
 	result->verdict = verdict;
+	if (verdict == KTAP_OK && s->xpass && !strcmp(s->xpass, name))
+		result->verdict = KTAP_XPASS;
+	s->xpass = NULL;
 	result->reason = reason;
-	claim(p, &p->streams[level], result);
-	check_duplicate(p, &p->streams[level]);
+	claim(p, s, result);
+	check_duplicate(p, s);
 }
 
 /* Where the comment begins: a # that no backslash guards */
@@ -1219,22 +1222,33 @@ static void env_line(struct ktap_parser *p, unsigned int level, const char *s)
 	env->line = p->line;
 }
 
-static void why_line(struct ktap_parser *p, unsigned int level,
-		     const char *owner, size_t len, const char *text, bool said)
+static void add_why(struct ktap_parser *p, unsigned int level, int kind,
+		    const char *text)
 {
 	struct ktap_program *program = stream_program(p, level);
-	struct ktap_why *why;
+	struct ktap_why *why = NULL;
+	size_t len = 0;
 
 	p->weight = HARMLESS;
-	why = program ? append(p, &program->whys, &program->nr_whys,
-			       sizeof(*program->whys)) :
-			NULL;
+	if (program)
+		why = append(p, &program->whys, &program->nr_whys,
+			     sizeof(*why));
 	if (!why)
 		return;
-	why->owner = keep(p, owner, len);
-	why->text = keep_trimmed(p, text);
-	why->said = said;
+	if (kind == KTAP_WHY)
+		len = strcspn(text, ":");
+	why->kind = kind;
+	why->owner = keep(p, text, len);
+	why->text = keep_trimmed(p, text + len + (len > 0));
 	why->line = p->line;
+}
+
+/* The pass of the next result, if that is its name, is not expected. */
+static void xpass_line(struct ktap_parser *p, unsigned int level,
+		       const char *name)
+{
+	p->streams[level].xpass = keep(p, name, strcspn(name, ": \t"));
+	p->weight = MATTERS;
 }
 
 /* "file.c:12:test:Expected ..." and "test: Test terminated by timeout" */
@@ -1261,6 +1275,11 @@ static void check_totals(struct ktap_parser *p,
 		count[program->results[i].verdict]++;
 	count[KTAP_SKIP] += count[KTAP_INCONCLUSIVE];
 	count[KTAP_INCONCLUSIVE] = 0;
+	/* A pass that # xpass is about is for the harness one like any other */
+	if (count[KTAP_XPASS] != totals[KTAP_XPASS]) {
+		count[KTAP_OK] += count[KTAP_XPASS];
+		count[KTAP_XPASS] = 0;
+	}
 	if (memcmp(count, totals, sizeof(count)))
 		complain(p, KTAP_T_TOTALS, true, program, p->line,
 			 "the Totals line counts other results than came");
@@ -1336,12 +1355,19 @@ static void comment_line(struct ktap_parser *p, unsigned int level,
 		open_stream(p, l);
 		env_line(p, l, rest);
 	} else if (skip_prefix(&rest, "why ")) {
-		size_t len = strcspn(rest, ": \t");
-
-		if (rest[len] != ':')
+		if (rest[strcspn(rest, ": \t")] != ':')
 			return;
 		open_stream(p, l);
-		why_line(p, l, rest, len, rest + len + 1, false);
+		add_why(p, l, KTAP_WHY, rest);
+	} else if (skip_prefix(&rest, "need ")) {
+		open_stream(p, l);
+		add_why(p, l, KTAP_NEED, rest);
+	} else if (skip_prefix(&rest, "error ")) {
+		open_stream(p, l);
+		add_why(p, l, KTAP_ERROR, rest);
+	} else if (skip_prefix(&rest, "xpass ")) {
+		open_stream(p, l);
+		xpass_line(p, l, rest);
 	} else if (!stream->open) {
 		return;
 	} else if (skip_prefix(&rest, "Totals: ")) {
@@ -1353,7 +1379,7 @@ static void comment_line(struct ktap_parser *p, unsigned int level,
 		if (program)
 			program->running = keep(p, rest, word_len(rest));
 	} else if (harness_says(rest)) {
-		why_line(p, l, "", 0, rest, true);
+		add_why(p, l, KTAP_SAID, rest);
 	}
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads KTAP as kselftest programs and the kselftest runner write it, with the
- * "metric", "env" and "why" lines of this suite, out of logs in any state:
- * several after each other, CRLF, time stamps before each line, console noise
- * between, cut anywhere. One pass, linear in the input, no limit on the length
- * of a line or the number of anything.
+ * Reads KTAP as kselftest programs and the kselftest runner write it, with this
+ * suite's own lines (# metric, env, why, need, error, xpass), out of logs in any
+ * state: several after each other, CRLF, time stamps before each line, console
+ * noise between, cut anywhere. One pass, linear in the input, no limit on the
+ * length of a line or the number of anything.
  *
  * The shape of what comes out: a log holds programs in the order of their
  * first line; a program holds results; a result owns the metrics and whys
@@ -32,7 +32,7 @@ enum ktap_verdict {
 	KTAP_INCONCLUSIVE, /* a SKIP whose reason starts so */
 	KTAP_SKIP,
 	KTAP_XFAIL,
-	KTAP_XPASS,
+	KTAP_XPASS, /* by its directive, or an ok after # xpass NAME: */
 	KTAP_NR_VERDICTS
 };
 
@@ -59,11 +59,16 @@ struct ktap_metric {
 	size_t line;
 };
 
-/* # why OWNER: text; or, if said, a message of the harness, owner "" */
+/* Words that explain a result */
 struct ktap_why {
-	const char *owner;
+	enum {
+		KTAP_WHY, /* # why OWNER: TEXT */
+		KTAP_NEED, /* # need TEXT, of a skip */
+		KTAP_ERROR, /* # error TEXT, of what could not be set up */
+		KTAP_SAID, /* a message of the harness, as printed */
+	} kind;
+	const char *owner; /* "" but for KTAP_WHY */
 	const char *text;
-	bool said;
 	size_t line;
 };
 
