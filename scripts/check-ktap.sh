@@ -132,10 +132,14 @@ for log in mixed.ktap alone.ktap; do
 	same "shape-bom-$name" $log bom
 done
 
+# The mark is not part of the plan behind it.
+sed 1d alone.ktap >"$CHECK_TMP/plan_first"
+same shape-bom-plan "$CHECK_TMP/plan_first" bom
+
 # Nothing in a log reaches the terminal as a control character.
-printf 'TAP version 13\n1..1\nnot ok 1 a.\033]0;title\a.\302\233.\377.c # \033\n' >"$CHECK_TMP/control"
+printf 'TAP version 13\n1..1\nnot ok 1 a.\033]0;title\a.\302\233.\377.\000.c # \033\n' >"$CHECK_TMP/control"
 "$table" <"$CHECK_TMP/control" >"$out" 2>&1
-if LC_ALL=C grep -q $'[^ -~]' "$out" || ! grep -q 'a\.\\x1b\]0;title\\x07\.\\xc2\\x9b\.\\xff\.c' "$out"; then
+if LC_ALL=C grep -q $'[^ -~]' "$out" || ! grep -q 'a\.\\x1b\]0;title\\x07\.\\xc2\\x9b\.\\xff\.?\.c' "$out"; then
 	check_fail control-characters "they are not shown by their number" "$out"
 else
 	check_ok control-characters
@@ -196,14 +200,25 @@ exits 5 missing-file 'no_such_file: No such file' no_such_file ok.ktap
 exits 1 missing-file-and-not-ok 'no_such_file: No such file' no_such_file mixed.ktap
 exits 5 directory 'Is a directory' .
 exits 0 dash '6 properties: 4 ok' ok.ktap
+
+# A last line without an end is doubted if it says how many or which came.
+log=$CHECK_TMP/cut
+printf 'ok 1 a.b.c\n# Totals: pass:1 fail:0 xfail:0 xpass:0 skip:0 error:0\n1..1' >"$log"
+exits 1 cut-plan ':3: the last line has no end' "$log"
+printf '1..1\nok 1 a.b.c\n# Totals: pass:1 fail:0 xfail:0 xpass:0 skip:0 error:0' >"$log"
+exits 0 cut-totals ':3: note: the last line has no end' "$log"
+printf '1..1\nok 1 a.b.c\n# Totals: pass:1 fail:0 xfail:0 xpass:0 skip:0 error:0\nlogin: ' >"$log"
+exits 0 cut-noise '1 property: 1 ok, 0 not ok, 0 inconclusive, 0 skip$' "$log"
+
 if "$table" ok.ktap >/dev/full 2>"$out" || ! grep -q 'No space left' "$out"; then
 	check_fail full-disk "a table that was not written counts as success" "$out"
 else
 	check_ok full-disk
 fi
 
-# Time grows with the input and no faster: 100 MB of noise, one line of 100 MB,
-# 200,000 results twice. Seconds are for a machine that is slow and busy.
+# Time grows with the input and no faster: 100 MB of noise, in lines and in one
+# line, a result of 10 MB, 200,000 results twice. The limit is for a machine that
+# is slow and busy.
 quickly()
 {
 	local name=$1 limit=$2 begin took
@@ -220,7 +235,8 @@ quickly()
 	fi
 }
 long_noise() { yes "[   12.345678] ok so far, # and on 1..4 goes the kernel" | head -c 100000000; }
-long_line() { printf 'ok 1 ' && head -c 100000000 /dev/zero | tr '\0' '#'; }
+long_line() { printf '[    1.0] # ' && head -c 100000000 /dev/zero | tr '\0' '#'; }
+long_result() { printf 'ok 1 ' && head -c 10000000 /dev/zero | tr '\0' '#'; }
 many_results()
 {
 	echo 1..400000
@@ -229,6 +245,7 @@ many_results()
 }
 quickly noise-100-mb 60 long_noise
 quickly line-100-mb 60 long_line
+quickly result-10-mb 60 long_result
 quickly results-400000 60 many_results
 
 # With sanitizers; of clang where there is one, for it knows more of what is

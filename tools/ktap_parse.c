@@ -1301,7 +1301,7 @@ static void totals_line(struct ktap_parser *p, struct stream *s,
 
 	p->weight = HARMLESS;
 	s->has_totals = true;
-	if (p->cut || !s->program)
+	if (!s->program)
 		return;
 	for (i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		rest = skip_blanks(rest);
