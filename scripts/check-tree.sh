@@ -14,7 +14,7 @@ mapfile -t programs < <(sed -n 's/^TEST_GEN_PROGS [:+]= //p' "$CHECK_TOP/mm-cach
 
 # One short repetition of everything: here it matters that the programs run and
 # report, not what they find.
-export MM_CACHE_REPS=1 KSFT_MACHINE_SLOW=1
+export MM_CACHE_REPS=1 MM_CACHE_MEM=32M KSFT_MACHINE_SLOW=1
 
 # What is left out of a tree that is some GiB large; $1 is the name before it.
 leave_out()

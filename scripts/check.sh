@@ -16,7 +16,7 @@ logs=${BUILD_DIR:-$top/build}/check/log
 limit=${CHECK_TIMEOUT:-1800}
 
 # Quick ones first; those that are not named here come last.
-order="style unit build faults tree vng"
+order="style ktap unit build faults tree vng"
 
 sections()
 {
@@ -54,7 +54,7 @@ for section in "$@"; do
 	log=$logs/$section.log
 	start=$SECONDS
 	echo "== $section"
-	timeout "$limit" bash "$top/scripts/check-$section.sh" </dev/null 2>&1 | tee "$log"
+	timeout -k 10 "$limit" bash "$top/scripts/check-$section.sh" </dev/null 2>&1 | tee "$log"
 	status=${PIPESTATUS[0]}
 
 	p=$(grep -c '^ok - ' "$log")

@@ -12,6 +12,9 @@
 # the log of apt-get.
 set -eu -o pipefail
 
+# Where mkfs is, for those who are not root.
+PATH=$PATH:/usr/sbin:/sbin
+
 # One line for each need: goals, how to see it, Debian package, what goes
 # without it ("-": nothing works). Goals: build is part of every other one.
 needs()
@@ -159,18 +162,37 @@ apt_get()
 	fi
 }
 
+# What the guests of the checks need; the script that boots them knows it best.
+guest_packages()
+{
+	[[ " $1 " != *" check "* ]] || [ "$(uname -m)" != x86_64 ] ||
+		"$(dirname "$0")/run-vng.sh" --packages
+}
+
 install_missing()
 {
-	local groups goal probe package without
+	local groups goal probe package without name
 	local packages=() names=() required=0
 
 	groups=$(groups_of "$@")
+	while read -r package; do
+		packages+=("$package")
+		names+=("$package, for guests")
+		required=$((required + 1))
+	done < <(guest_packages "$groups")
 	while read -r goal probe package without; do
 		[[ " $groups " == *" $goal "* ]] || continue
 		! have "$probe" || continue
-		[ "$probe" != cc ] || package=$(compiler_package)
+		name=${probe#*:}
+		case $probe in
+		cc)
+			name=$(compiler)
+			package=$(compiler_package)
+			;;
+		source) name="a kernel source, for its test harness (or KSRC=directory)" ;;
+		esac
 		packages+=("$package")
-		names+=("${probe#*:} (Debian: $package)$([ "$without" = - ] ||
+		names+=("$name (Debian: $package)$([ "$without" = - ] ||
 			echo "; without it, $without")")
 		[ "$without" != - ] || required=$((required + 1))
 	done < <(needs)
@@ -181,7 +203,7 @@ install_missing()
 	fi
 	if ! command -v apt-get >/dev/null; then
 		printf 'deps: missing: %s\n' "${names[@]}" >&2
-		[ "$required" -eq 0 ] || die "install these with the package manager of this system, or KSRC=directory for the kernel source"
+		[ "$required" -eq 0 ] || die "install these with the package manager of this system"
 		return 0
 	fi
 	if [ "$(id -u)" -ne 0 ]; then
@@ -191,10 +213,15 @@ install_missing()
 
 	mkdir -p "$(dirname "$(apt_log)")"
 	apt_get update
-	packages=("${packages[@]/#linux-source/$(newest_source_package)}")
+	if [[ " ${packages[*]} " == *" linux-source "* ]]; then
+		package=$(newest_source_package)
+		packages=("${packages[@]/#linux-source/$package}")
+	fi
 	apt_get install --no-install-recommends "${packages[@]}"
 
-	# The package may not hold what its line in needs() promises.
+	# A package may not hold what its line in needs() promises.
+	package=$(guest_packages "$groups")
+	[ -z "$package" ] || die "still missing for guests after it was installed: $package"
 	while read -r goal probe package without; do
 		[[ " $groups " == *" $goal "* ]] || continue
 		have "$probe" || die "${probe#*:} is still missing after $package was installed"
