@@ -30,6 +30,7 @@
 #define SETTLE_TIMEOUT_MS 1000
 #define SETTLE_STEP_NS (1000 * 1000)
 #define NOT_MEASURED INT64_MIN
+#define TRY_LEN 4096
 
 /* Seeds of the two files: their contents have nothing in common. */
 #define HOT_SEED 0x10000000000ULL
@@ -104,9 +105,18 @@ static uint64_t scan_bytes(const struct workload *w, uint64_t mem_bytes)
 	return page_round(limit_of(w, mem_bytes) * w->scan.pct / 100);
 }
 
-uint64_t experiment_bytes(const struct workload *workload, uint64_t mem_bytes)
+static bool is_sparse(const struct workload *w, const struct options *options)
 {
-	return hot_bytes(workload, mem_bytes) + scan_bytes(workload, mem_bytes);
+	return w->sparse && !options->data;
+}
+
+uint64_t experiment_bytes(const struct workload *workload,
+			  const struct options *options)
+{
+	if (is_sparse(workload, options))
+		return 0;
+	return hot_bytes(workload, options->mem_bytes) +
+	       scan_bytes(workload, options->mem_bytes);
 }
 
 bool bound_holds(const struct bound *bound, int64_t value)
@@ -141,6 +151,20 @@ static int on_progress(void *arg, uint64_t done, uint64_t total)
 			     &work->trial->failure);
 }
 
+/*
+ * A file is read ahead as its device says when it is opened. A device that is
+ * not ours stays as it is: experiment_open() refuses what would need more.
+ */
+static int set_readahead(struct experiment *exp, bool on)
+{
+	struct lab *lab = exp->lab;
+	int err;
+
+	err = scratch_read_ahead(&lab->scratch, &lab->keeper,
+				 on ? lab->options.read_ahead_kb : 0);
+	return err == -ENODEV ? 0 : err;
+}
+
 static int open_hot(struct work *work)
 {
 	const struct workload *w = &work->exp->workload;
@@ -155,6 +179,8 @@ static int open_hot(struct work *work)
 
 	err = scratch_path(&work->exp->lab->scratch, HOT_FILE, path,
 			   sizeof(path));
+	if (!err)
+		err = set_readahead(work->exp, !w->hot.no_readahead);
 	if (!err)
 		err = hot_set_open(&work->hot, read_by, path,
 				   work->trial->seed);
@@ -218,13 +244,14 @@ static int open_scan(struct work *work)
 	char path[PATH_MAX];
 	int err;
 
-	err = scratch_path(&lab->scratch, SCAN_FILE, path, sizeof(path));
+	err = scratch_path(&lab->scratch, SCAN_FILE, path,
+			   sizeof(path));
+	if (!err)
+		err = set_readahead(work->exp, true);
 	if (!err)
 		err = cache_part(work, path);
-	/* A file is read ahead as its device says when it is opened. */
-	if (!err && w->scan.read_ahead_kb != READ_AHEAD_DEFAULT)
-		err = scratch_read_ahead(&lab->scratch, &lab->keeper,
-					 w->scan.read_ahead_kb);
+	if (!err)
+		err = set_readahead(work->exp, !w->scan.no_readahead);
 	if (!err)
 		err = reader_open(&work->scan, by, path, w->scan.buffer);
 	if (err)
@@ -470,9 +497,6 @@ static int run_trial(struct experiment *exp, struct trial *trial)
 	for (int i = 0; i < NR_METRICS; i++)
 		trial->metric[i] = NOT_MEASURED;
 	err = drop_files(exp);
-	if (!err && scratch_read_ahead(&lab->scratch, &lab->keeper,
-				       lab->options.read_ahead_kb) == -EIO)
-		err = failure_note(&lab->failure, -EIO, "set read_ahead_kb");
 	if (!err && limited)
 		err = make_memcg(exp, &memcg);
 	if (err)
@@ -538,7 +562,9 @@ static int run_repetitions(struct experiment *exp, const struct arm *arms,
 			   unsigned int nr_arms, struct trial *trial,
 			   int64_t *values, unsigned int *reps)
 {
-	unsigned int asked = exp->lab->options.reps;
+	unsigned int asked = exp->lab->options.reps ?
+				     exp->lab->options.reps :
+				     exp->workload.reps;
 
 	for (*reps = 0;;) {
 		for (unsigned int i = 0; i < nr_arms; i++) {
@@ -604,24 +630,39 @@ const char *experiment_doubt(const struct arm *arms, unsigned int nr_arms,
 
 /* ----- setting up ----- */
 
-static int lay_out(struct lab *lab, const char *name, uint64_t bytes,
-		   uint64_t seed)
+/* Whether @name is there already, @bytes long; one of another size goes. */
+static bool laid_out(struct lab *lab, const char *name, uint64_t bytes)
 {
 	char path[PATH_MAX];
 	struct stat st;
 
-	if (!bytes)
+	if (scratch_path(&lab->scratch, name, path, sizeof(path)) ||
+	    lstat(path, &st))
+		return false;
+	if ((uint64_t)st.st_size == bytes)
+		return true;
+	unlink(path);
+	return false;
+}
+
+static int lay_out_file(struct experiment *exp, const char *name,
+			uint64_t bytes, uint64_t seed)
+{
+	struct lab *lab = exp->lab;
+
+	if (!bytes || laid_out(lab, name, bytes))
 		return 0;
-	if (scratch_path(&lab->scratch, name, path, sizeof(path)))
-		return failure_note(&lab->failure, -ENAMETOOLONG, "%s", name);
-	if (!lstat(path, &st)) {
-		if ((uint64_t)st.st_size == bytes)
-			return 0;
-		if (unlink(path))
-			return failure_note(&lab->failure, -errno, "unlink %s",
-					    path);
-	}
+	if (is_sparse(&exp->workload, &lab->options))
+		return scratch_hole(&lab->scratch, name, bytes, &lab->failure);
 	return scratch_file(&lab->scratch, name, bytes, seed, &lab->failure);
+}
+
+static int lay_out(struct experiment *exp)
+{
+	int err = lay_out_file(exp, HOT_FILE, exp->hot_bytes, HOT_SEED);
+
+	return err ? err :
+		     lay_out_file(exp, SCAN_FILE, exp->scan_bytes, SCAN_SEED);
 }
 
 static int reader_need(struct experiment *exp, const struct reader_ops *ops,
@@ -634,9 +675,14 @@ static int reader_need(struct experiment *exp, const struct reader_ops *ops,
 
 	if (!ops || !ops->need)
 		return 0;
-	err = scratch_path(&lab->scratch, SCAN_FILE, path, sizeof(path));
+	err = scratch_path(&lab->scratch, SCAN_FILE, path,
+			   sizeof(path));
 	if (!err)
-		err = reader_open(&r, ops, path, MIB);
+		err = reader_open(&r, ops, path, TRY_LEN);
+	if (!err) {
+		err = reader_read(&r, 0, TRY_LEN);
+		reader_close(&r);
+	}
 	if (err == -EOPNOTSUPP || err == -EINVAL) {
 		char what[64];
 
@@ -648,9 +694,8 @@ static int reader_need(struct experiment *exp, const struct reader_ops *ops,
 		return 0;
 	}
 	if (err)
-		return failure_note(&lab->failure, err, "open %s by %s", path,
+		return failure_note(&lab->failure, err, "read %s by %s", path,
 				    ops->name);
-	reader_close(&r);
 	return 0;
 }
 
@@ -669,7 +714,7 @@ static void workload_needs(struct experiment *exp, enum reclaim reclaim,
 	if (w->high_pct && lab->memcg.flavour == MEMCG_V1)
 		need_add(needs, "memory.high",
 			 "only cgroup v2 has it, and here the memory controller is on v1: boot with cgroup_no_v1=memory");
-	if (w->scan.read_ahead_kb != READ_AHEAD_DEFAULT &&
+	if ((w->hot.no_readahead || w->scan.no_readahead) &&
 	    !lab->scratch.read_ahead_knob[0])
 		need_add(needs, "a scratch device of our own",
 			 "read_ahead_kb of a device that others use is not touched: unset MM_CACHE_DIR");
@@ -695,9 +740,7 @@ int experiment_open(struct experiment *exp, struct lab *lab,
 	if (err && err != -ENOENT)
 		return failure_note(&lab->failure, err, "select %s reclaim",
 				    reclaim_name(reclaim));
-	err = lay_out(lab, HOT_FILE, exp->hot_bytes, HOT_SEED);
-	if (!err)
-		err = lay_out(lab, SCAN_FILE, exp->scan_bytes, SCAN_SEED);
+	err = lay_out(exp);
 	if (!err)
 		err = reader_need(exp, workload->scan.read_by, needs);
 	for (unsigned int a = 0; !err && a < nr_arms; a++)

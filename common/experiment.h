@@ -21,15 +21,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct lab;
 struct failure;
+struct lab;
 struct needs;
+struct options;
 
 #define HOT_FILE "hot"
 #define SCAN_FILE "scan"
-
-/* Read ahead as MM_CACHE_READ_AHEAD_KB says. */
-#define READ_AHEAD_DEFAULT (-1)
 
 /* What a trial measures; metric_unit() tells the units. */
 enum metric {
@@ -84,15 +82,25 @@ struct arm {
 /*
  * Sizes are in percent of the memory limit.
  * @hot.touches: reads per hot page while the scan file is read once, permille
- * @scan.part:   of the scan file, from its start: cached in advance by pread()
+ * @no_readahead: the device has read_ahead_kb 0 when the file is opened, so that
+ *               it is read, or faulted in, page by page; else it has what
+ *               MM_CACHE_READ_AHEAD_KB says
+ * @scan.part_pct: of the scan file, from its start: cached in advance by pread()
+ * @scan.verify: check what the scan reads
+ * @sparse: the files are holes unless MM_CACHE_FILES says data. Their pages go
+ *          the same way through readahead, the LRU and reclaim, but no read
+ *          waits for a device, and none is delayed by other load on it.
  */
 struct workload {
 	unsigned int mem_pct; /* the limit, of MM_CACHE_MEM; 0: no memcg */
 	unsigned int high_pct; /* memory.high, of the limit; 0: none */
+	bool sparse;
+	unsigned int reps; /* exactly so many; 0: until it is clear */
 	struct {
 		unsigned int pct;
 		unsigned int warm;
 		unsigned int touches;
+		bool no_readahead;
 		const struct reader_ops *warm_by;
 		const struct reader_ops *read_by;
 	} hot;
@@ -100,7 +108,7 @@ struct workload {
 		unsigned int pct;
 		unsigned int part_pct;
 		size_t buffer;
-		int read_ahead_kb;
+		bool no_readahead;
 		bool verify;
 		const struct reader_ops *read_by;
 	} scan;
@@ -123,8 +131,9 @@ struct experiment {
 	int64_t oom_kills;
 };
 
-/* experiment_bytes() - of files that @workload needs with limit @mem_bytes. */
-uint64_t experiment_bytes(const struct workload *workload, uint64_t mem_bytes);
+/* experiment_bytes() - of files that @workload needs on the device. */
+uint64_t experiment_bytes(const struct workload *workload,
+			  const struct options *options);
 
 /*
  * experiment_open() - have the kernel run @reclaim, lay out the files unless

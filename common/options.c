@@ -25,6 +25,7 @@ static const struct {
 	{ "MM_CACHE_REPS", "a number from 1 to 99" },
 	{ "MM_CACHE_READ_AHEAD_KB", "a number from 0 to 65536" },
 	{ "MM_CACHE_RECLAIM", "classic or mglru" },
+	{ "MM_CACHE_FILES", "sparse or data" },
 };
 
 int size_parse(const char *text, uint64_t *bytes)
@@ -92,7 +93,10 @@ static int option_set(struct options *o, const char *name, const char *value)
 		return number(value, 1, 99, &o->reps);
 	if (!strcmp(name, "MM_CACHE_READ_AHEAD_KB"))
 		return number(value, 0, 65536, &o->read_ahead_kb);
-	return reclaim_by_name(value, &o->reclaim);
+	if (!strcmp(name, "MM_CACHE_RECLAIM"))
+		return reclaim_by_name(value, &o->reclaim);
+	o->data = !strcmp(value, "data");
+	return o->data || !strcmp(value, "sparse") ? 0 : -EINVAL;
 }
 
 static int refuse_unknown(char *why, size_t len)

@@ -21,6 +21,7 @@ struct options {
 	uint64_t mem_bytes; /* MM_CACHE_MEM: memory limit, 64M */
 	unsigned int reps; /* MM_CACHE_REPS: repetitions; 0: as clear */
 	unsigned int read_ahead_kb; /* MM_CACHE_READ_AHEAD_KB, 128 */
+	bool data; /* MM_CACHE_FILES: files hold data even where holes would do */
 	enum reclaim reclaim; /* MM_CACHE_RECLAIM: only this one */
 	bool slow; /* KSFT_MACHINE_SLOW: no bound on throughput */
 };

@@ -39,3 +39,13 @@ struct summary summarize(const int64_t *values, unsigned int n)
 	s.max = sorted[n - 1];
 	return s;
 }
+
+struct summary summary_ratio(const struct summary *a, const struct summary *b)
+{
+	return (struct summary){
+		.n = a->n < b->n ? a->n : b->n,
+		.median = permille(a->median, b->median),
+		.min = permille(a->min, b->max),
+		.max = permille(a->max, b->min),
+	};
+}

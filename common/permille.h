@@ -29,6 +29,12 @@ struct summary {
  */
 int64_t permille(uint64_t part, uint64_t whole);
 
+/*
+ * summary_ratio() - median of @a in permille of that of @b, both from one run;
+ * min and max are the ratios of the worst @a to the best @b and the reverse.
+ */
+struct summary summary_ratio(const struct summary *a, const struct summary *b);
+
 /* summarize() - summary of @n values; the array is left as it was. */
 struct summary summarize(const int64_t *values, unsigned int n);
 

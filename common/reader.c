@@ -61,14 +61,6 @@ static int pread_read(struct reader *r, off_t pos, size_t len)
 	return read_exactly(r, pos, len, 0);
 }
 
-static int preadv2_prepare(struct reader *r)
-{
-	char byte;
-	struct iovec iov = { &byte, 1 };
-
-	return preadv2(r->fd, &iov, 1, 0, r->ops->rwf) < 0 ? -errno : 0;
-}
-
 static int preadv2_read(struct reader *r, off_t pos, size_t len)
 {
 	return read_exactly(r, pos, len, r->ops->rwf);
@@ -121,7 +113,6 @@ const struct reader_ops reader_dontcache = {
 	.name = "dontcache",
 	.need = "RWF_DONTCACHE",
 	.rwf = RWF_DONTCACHE,
-	.prepare = preadv2_prepare,
 	.read = preadv2_read,
 };
 

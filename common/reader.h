@@ -5,6 +5,7 @@
 #ifndef MM_CACHE_READER_H
 #define MM_CACHE_READER_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +35,7 @@ extern const struct reader_ops reader_null;
 
 struct reader {
 	const struct reader_ops *ops;
-	char path[256];
+	char path[PATH_MAX];
 	int fd;
 	off_t size;
 	char *buf; /* the last bytes read; @max_len long */
@@ -46,8 +47,7 @@ struct reader {
 
 /*
  * reader_open() - open @path with @ops for reads of at most @max_len bytes.
- * 0 or -errno; -EOPNOTSUPP when the file system or kernel lacks what @ops
- * needs, which is tried by one read of the first byte for flags of preadv2().
+ * 0 or -errno.
  */
 int reader_open(struct reader *r, const struct reader_ops *ops,
 		const char *path, size_t max_len);

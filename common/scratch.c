@@ -464,6 +464,34 @@ static int write_all(int fd, const char *buf, size_t len)
 	return 0;
 }
 
+static int create(const struct scratch *scratch, const char *name, char *path,
+		  struct failure *failure)
+{
+	int fd;
+
+	if (scratch_path(scratch, name, path, PATH_MAX))
+		return failure_note(failure, -ENAMETOOLONG, "%s", name);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		  0600);
+	return fd < 0 ? failure_note(failure, -errno, "create %s", path) : fd;
+}
+
+int scratch_hole(const struct scratch *scratch, const char *name,
+		 uint64_t bytes, struct failure *failure)
+{
+	char path[PATH_MAX];
+	int err = 0;
+	int fd;
+
+	fd = create(scratch, name, path, failure);
+	if (fd < 0)
+		return fd;
+	if (ftruncate(fd, (off_t)bytes) || fsync(fd))
+		err = failure_note(failure, -errno, "extend %s", path);
+	close(fd);
+	return err;
+}
+
 int scratch_file(const struct scratch *scratch, const char *name,
 		 uint64_t bytes, uint64_t seed, struct failure *failure)
 {
@@ -472,17 +500,12 @@ int scratch_file(const struct scratch *scratch, const char *name,
 	char *buf;
 	int fd;
 
-	if (scratch_path(scratch, name, path, sizeof(path)))
-		return failure_note(failure, -ENAMETOOLONG, "%s", name);
+	fd = create(scratch, name, path, failure);
+	if (fd < 0)
+		return fd;
 	buf = malloc(WRITE_CHUNK);
 	if (!buf)
-		return failure_note(failure, -ENOMEM, "write %s", path);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		  0600);
-	if (fd < 0) {
-		free(buf);
-		return failure_note(failure, -errno, "create %s", path);
-	}
+		err = failure_note(failure, -ENOMEM, "write %s", path);
 	for (uint64_t pos = 0; !err && pos < bytes; pos += WRITE_CHUNK) {
 		uint64_t len = bytes - pos;
 

@@ -57,6 +57,14 @@ int scratch_read_ahead(const struct scratch *scratch, struct keeper *keeper,
 int scratch_file(const struct scratch *scratch, const char *name,
 		 uint64_t bytes, uint64_t seed, struct failure *failure);
 
+/*
+ * scratch_hole() - make new file @name of @bytes without any data: reading it
+ * fills the page cache as any file does, but waits for no device.
+ * 0, or -errno with @failure.
+ */
+int scratch_hole(const struct scratch *scratch, const char *name,
+		 uint64_t bytes, struct failure *failure);
+
 /* scratch_path() - path of file @name in @path; 0 or -ENAMETOOLONG. */
 int scratch_path(const struct scratch *scratch, const char *name, char *path,
 		 size_t len);

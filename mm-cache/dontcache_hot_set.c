@@ -12,7 +12,7 @@ static const struct workload workload = {
 	.hot = { .pct = 40, .warm = 2, .touches = 50,
 		 .warm_by = &reader_pread, .read_by = &reader_pread },
 	.scan = { .pct = 300, .part_pct = 12, .buffer = 1024 * 1024,
-		  .read_ahead_kb = READ_AHEAD_DEFAULT, .verify = true,
+		  .verify = true,
 		  .read_by = &reader_dontcache },
 };
 

@@ -2,23 +2,28 @@
 #include "experiment.h"
 #include "ktap.h"
 
-#define SCAN(of_limit, read_ahead)                                    \
-	.scan = { .pct = (of_limit), .buffer = 1024 * 1024,           \
-		  .read_ahead_kb = (read_ahead), .read_by = &reader_pread }
+#define HOT(per_page, by, ...)                                                \
+	.hot = { .pct = 40, .warm = 2, .touches = (per_page),                 \
+		 .warm_by = (by), .read_by = &reader_mmap, __VA_ARGS__ }
+#define SCAN(...)                                                             \
+	.scan = { .pct = 300, .buffer = 1024 * 1024,            \
+		  .read_by = &reader_pread, __VA_ARGS__ }
 
-#define HOT(per_page, by)                                             \
-	.hot = { .pct = 40, .warm = 2, .touches = (per_page),         \
-		 .warm_by = (by), .read_by = &reader_mmap }
-
-static const struct workload cool = { .mem_pct = 100, HOT(1000, &reader_mmap),
-				      SCAN(300, READ_AHEAD_DEFAULT) };
-static const struct workload rare = { .mem_pct = 100, HOT(50, &reader_mmap),
-				      SCAN(300, READ_AHEAD_DEFAULT) };
-static const struct workload rare_warmed_by_pread = {
-	.mem_pct = 100, HOT(50, &reader_pread), SCAN(300, READ_AHEAD_DEFAULT)
+static const struct workload cool = {
+	.mem_pct = 100, .sparse = true, HOT(1000, &reader_mmap), SCAN()
 };
+
+static const struct workload rare = {
+	.mem_pct = 100, .sparse = true, HOT(50, &reader_mmap), SCAN()
+};
+
+static const struct workload rare_warmed_by_pread = {
+	.mem_pct = 100, .sparse = true, HOT(50, &reader_pread), SCAN()
+};
+
 static const struct workload rare_no_readahead = {
-	.mem_pct = 100, HOT(50, &reader_mmap), SCAN(150, 0)
+	.mem_pct = 100, .sparse = true, HOT(50, &reader_mmap, .no_readahead = true),
+	SCAN(.no_readahead = true)
 };
 
 FIXTURE(mmap_hot_set)

@@ -19,22 +19,19 @@
 #include "experiment.h"
 #include "ktap.h"
 
-#define SCAN(read_ahead)                                              \
-	.scan = { .pct = 300, .buffer = 1024 * 1024,                  \
-		  .read_ahead_kb = (read_ahead), .read_by = &reader_pread }
-
-#define HOT(per_page)                                                 \
-	.hot = { .pct = 40, .warm = 2, .touches = (per_page),         \
+#define HOT(per_page)                                                         \
+	.hot = { .pct = 40, .warm = 2, .touches = (per_page),                 \
 		 .warm_by = &reader_pread, .read_by = &reader_pread }
+#define SCAN(...)                                                             \
+	.scan = { .pct = 300, .buffer = 1024 * 1024,            \
+		  .read_by = &reader_pread, __VA_ARGS__ }
 
-static const struct workload warm = { .mem_pct = 100, HOT(8000),
-				      SCAN(READ_AHEAD_DEFAULT) };
-static const struct workload cool = { .mem_pct = 100, HOT(1000),
-				      SCAN(READ_AHEAD_DEFAULT) };
-static const struct workload rare = { .mem_pct = 100, HOT(50),
-				      SCAN(READ_AHEAD_DEFAULT) };
-static const struct workload rare_no_readahead = { .mem_pct = 100, HOT(50),
-						   SCAN(0) };
+static const struct workload warm = { .mem_pct = 100, .sparse = true, HOT(8000), SCAN() };
+static const struct workload cool = { .mem_pct = 100, .sparse = true, HOT(1000), SCAN() };
+static const struct workload rare = { .mem_pct = 100, .sparse = true, HOT(50), SCAN() };
+static const struct workload rare_no_readahead = {
+	.mem_pct = 100, .sparse = true, HOT(50), SCAN(.no_readahead = true)
+};
 
 FIXTURE(pread_hot_set)
 {

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Faults for LD_PRELOAD: each makes one thing that the suite relies on go wrong,
+ * so that a check can demand the one right outcome.
+ *
+ *   CACHE_SHIM=FAULT[=VALUE][,FAULT[=VALUE]...]
+ *
+ * The name does not start with MM_CACHE_, for the suite refuses what it does not
+ * know there.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifndef __NR_cachestat
+#define __NR_cachestat 451
+#endif
+
+#define DONTCACHE 0x80 /* RWF_DONTCACHE */
+#define LRU_GEN "/sys/kernel/mm/lru_gen/"
+#define HOARD_MIB 256
+
+/*
+ * The function of the next library. A shim that finds none has nothing to fall
+ * back on.
+ */
+#define NEXT(name) ((__typeof__(&name))next(#name))
+
+static void *next(const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	if (!found) {
+		fprintf(stderr, "shim: no %s()\n", name);
+		abort();
+	}
+	return found;
+}
+
+/* The text behind "FAULT=" in CACHE_SHIM, "" for a bare FAULT, else NULL. */
+static const char *fault(const char *name)
+{
+	const char *at = getenv("CACHE_SHIM");
+	size_t len = strlen(name);
+
+	while (at && *at) {
+		if (!strncmp(at, name, len)) {
+			if (!at[len] || at[len] == ',')
+				return "";
+			if (at[len] == '=')
+				return at + len + 1;
+		}
+		at = strchr(at, ',');
+		at += !!at;
+	}
+	return NULL;
+}
+
+static long long fault_number(const char *name)
+{
+	const char *value = fault(name);
+
+	return value ? strtoll(value, NULL, 0) : -1;
+}
+
+static bool is_file(int fd, const char *name)
+{
+	char path[4096];
+	char link[40];
+	ssize_t len;
+	char *base;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len < 0)
+		return false;
+	path[len] = '\0';
+	base = strrchr(path, '/');
+	return base && !strcmp(base + 1, name);
+}
+
+static bool is_scan(int fd)
+{
+	return is_file(fd, "scan") || is_file(fd, "hole");
+}
+
+/* More memory than the memcg has, touched: its OOM killer strikes. */
+static void hoard(void)
+{
+	static pid_t done;
+	size_t len = HOARD_MIB * (size_t)1024 * 1024;
+	char *map;
+
+	if (done == getpid())
+		return;
+	done = getpid();
+	map = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map != MAP_FAILED)
+		memset(map, 1, len);
+}
+
+/*
+ * Before a read of @len bytes at @pos: true when it is not to be made, and
+ * *@result is what the caller gets.
+ */
+static bool before_read(int fd, size_t len, long long pos, ssize_t *result)
+{
+	long long bad = fault_number("scan-eio");
+
+	if (fault("hot-hoards") && is_file(fd, "hot"))
+		hoard();
+	if ((fault("hot-reads-nothing") && is_file(fd, "hot")) ||
+	    (fault("scan-reads-nothing") && is_scan(fd))) {
+		*result = (ssize_t)len;
+		return true;
+	}
+	if (bad >= 0 && pos + (long long)len > bad && is_scan(fd)) {
+		errno = EIO;
+		*result = -1;
+		return true;
+	}
+	return false;
+}
+
+static size_t iov_len(const struct iovec *iov, int nr)
+{
+	size_t len = 0;
+
+	for (int i = 0; i < nr; i++)
+		len += iov[i].iov_len;
+	return len;
+}
+
+static bool before_preadv2(int fd, const struct iovec *iov, int nr,
+			   long long pos, int *flags, ssize_t *result)
+{
+	if (before_read(fd, iov_len(iov, nr), pos, result))
+		return true;
+	if (*flags & DONTCACHE && fault("dontcache-unsupported")) {
+		errno = EOPNOTSUPP;
+		*result = -1;
+		return true;
+	}
+	if (fault("dontcache-stripped"))
+		*flags &= ~DONTCACHE;
+	return false;
+}
+
+/* Turn over one bit of the byte at the file offset given. */
+static void after_preadv2(const struct iovec *iov, long long pos, int flags,
+			  ssize_t got)
+{
+	long long bad = fault_number("dontcache-corrupts");
+
+	if (flags & DONTCACHE && bad >= pos && bad < pos + got)
+		((char *)iov[0].iov_base)[bad - pos] ^= 1;
+}
+
+/* One function for off_t, one for off64_t; on 64 bits they are one kind. */
+#define READS(pread_name, pread_chk, preadv2_name, offset)             \
+	ssize_t pread_name(int fd, void *buf, size_t len, offset pos)  \
+	{                                                              \
+		ssize_t result;                                        \
+                                                                       \
+		if (before_read(fd, len, pos, &result))                \
+			return result;                                 \
+		return NEXT(pread_name)(fd, buf, len, pos);            \
+	}                                                              \
+                                                                       \
+	ssize_t pread_chk(int fd, void *buf, size_t len, offset pos,   \
+			  size_t size);                                \
+	ssize_t pread_chk(int fd, void *buf, size_t len, offset pos,   \
+			  size_t size)                                 \
+	{                                                              \
+		ssize_t result;                                        \
+                                                                       \
+		if (before_read(fd, len, pos, &result))                \
+			return result;                                 \
+		return NEXT(pread_chk)(fd, buf, len, pos, size);       \
+	}                                                              \
+                                                                       \
+	ssize_t preadv2_name(int fd, const struct iovec *iov, int nr,  \
+			     offset pos, int flags)                    \
+	{                                                              \
+		ssize_t result;                                        \
+                                                                       \
+		if (before_preadv2(fd, iov, nr, pos, &flags, &result)) \
+			return result;                                 \
+		result = NEXT(preadv2_name)(fd, iov, nr, pos, flags);  \
+		after_preadv2(iov, pos, flags, result);                \
+		return result;                                         \
+	}
+
+READS(pread, __pread_chk, preadv2, off_t)
+READS(pread64, __pread64_chk, preadv64v2, off64_t)
+
+/* A mapping of the hot file becomes one of nothing. */
+void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t pos)
+{
+	if (fd >= 0 && fault("hot-reads-nothing") && is_file(fd, "hot")) {
+		flags = MAP_PRIVATE | MAP_ANONYMOUS;
+		fd = -1;
+		pos = 0;
+	}
+	return NEXT(mmap)(addr, len, prot, flags, fd, pos);
+}
+
+int mincore(void *addr, size_t len, unsigned char *vec)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!fault("mincore-lies"))
+		return NEXT(mincore)(addr, len, vec);
+	memset(vec, 1, (len + page - 1) / page);
+	return 0;
+}
+
+int posix_fadvise(int fd, off_t pos, off_t len, int advice)
+{
+	if (fault("fadvise-does-nothing"))
+		return 0;
+	return NEXT(posix_fadvise)(fd, pos, len, advice);
+}
+
+int posix_fadvise64(int fd, off64_t pos, off64_t len, int advice)
+{
+	if (fault("fadvise-does-nothing"))
+		return 0;
+	return NEXT(posix_fadvise64)(fd, pos, len, advice);
+}
+
+int posix_fallocate(int fd, off_t pos, off_t len)
+{
+	if (fault("disk-full"))
+		return ENOSPC;
+	return NEXT(posix_fallocate)(fd, pos, len);
+}
+
+int posix_fallocate64(int fd, off64_t pos, off64_t len)
+{
+	if (fault("disk-full"))
+		return ENOSPC;
+	return NEXT(posix_fallocate64)(fd, pos, len);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	const char *base = strrchr(path, '/');
+
+	if (fault("cgroup-denied") && base &&
+	    !strncmp(base, "/mm-cache.", 10)) {
+		errno = EACCES;
+		return -1;
+	}
+	return NEXT(mkdir)(path, mode);
+}
+
+int execvp(const char *file, char *const argv[])
+{
+	if (fault("no-mkfs") && !strncmp(file, "mkfs.", 5)) {
+		errno = ENOENT;
+		return -1;
+	}
+	return NEXT(execvp)(file, argv);
+}
+
+/*
+ * The errno of opening @path, or 0: then *@path is what to open. With
+ * lru-gen=DIRECTORY that directory is the kernel's lru_gen.
+ */
+static int before_open(const char **path, int flags, char *buf, size_t len)
+{
+	const char *dir = fault("lru-gen");
+	bool writes = (flags & O_ACCMODE) != O_RDONLY;
+
+	if (fault("no-io-accounting") && !strcmp(*path, "/proc/self/io"))
+		return ENOENT;
+	if (fault("no-loop-control") && !strcmp(*path, "/dev/loop-control"))
+		return ENOENT;
+	if (!dir || strncmp(*path, LRU_GEN, strlen(LRU_GEN)))
+		return 0;
+	if (writes && fault("lru-gen-read-only"))
+		return EROFS;
+	snprintf(buf, len, "%.*s/%s", (int)strcspn(dir, ","), dir,
+		 *path + strlen(LRU_GEN));
+	*path = writes && fault("lru-gen-stuck") ? "/dev/null" : buf;
+	return 0;
+}
+
+#define OPENS(name)                                                \
+	int name(const char *path, int flags, ...)                 \
+	{                                                          \
+		char buf[4096];                                    \
+		mode_t mode = 0;                                   \
+		va_list ap;                                        \
+		int err;                                           \
+                                                                   \
+		if (flags & (O_CREAT | O_TMPFILE)) {               \
+			va_start(ap, flags);                       \
+			mode = va_arg(ap, int);                    \
+			va_end(ap);                                \
+		}                                                  \
+		err = before_open(&path, flags, buf, sizeof(buf)); \
+		if (err) {                                         \
+			errno = err;                               \
+			return -1;                                 \
+		}                                                  \
+		return NEXT(name)(path, flags, mode);              \
+	}
+
+OPENS(open)
+OPENS(open64)
+
+#define OPENS_2(name)                                                  \
+	int name(const char *path, int flags);                         \
+	int name(const char *path, int flags)                          \
+	{                                                              \
+		char buf[4096];                                        \
+		int err = before_open(&path, flags, buf, sizeof(buf)); \
+                                                                       \
+		if (err) {                                             \
+			errno = err;                                   \
+			return -1;                                     \
+		}                                                      \
+		return NEXT(name)(path, flags);                        \
+	}
+
+OPENS_2(__open_2)
+OPENS_2(__open64_2)
+
+/* The suite calls cachestat() this way only: libc has no function for it. */
+long syscall(long nr, ...)
+{
+	long arg[6];
+	va_list ap;
+
+	va_start(ap, nr);
+	for (int i = 0; i < 6; i++)
+		arg[i] = va_arg(ap, long);
+	va_end(ap);
+	if (nr == __NR_cachestat && fault("no-cachestat")) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (nr == __NR_cachestat && fault("cachestat-denied")) {
+		errno = EPERM;
+		return -1;
+	}
+	return NEXT(syscall)(nr, arg[0], arg[1], arg[2], arg[3], arg[4],
+			     arg[5]);
+}
