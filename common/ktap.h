@@ -232,20 +232,21 @@ static inline void ktap_judge(struct __test_metadata *_metadata,
 }
 
 /*
- * ktap_judge_one() - print a figure that the test made of outcomes, and fail
- * the test unless @bound holds for it.
+ * ktap_judge_one() - print figure @value that the test made of @n values, and
+ * fail the test unless @bound holds for it.
  */
 static inline void ktap_judge_one(struct __test_metadata *_metadata,
 				  const void *variant, const char *arm,
 				  const char *name, const char *unit,
-				  const struct summary *s,
+				  int64_t value, unsigned int n,
 				  const struct bound *bound)
 {
+	const struct summary s = { n, value, value, value };
 	char label[128];
 
 	ktap_label(_metadata, variant, label, sizeof(label));
-	ktap_metric(label, arm, name, unit, s, bound);
-	ktap_expect(_metadata, label, arm, name, unit, s, bound);
+	ktap_metric(label, arm, name, unit, &s, bound);
+	ktap_expect(_metadata, label, arm, name, unit, &s, bound);
 }
 
 /*

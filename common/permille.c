@@ -40,12 +40,7 @@ struct summary summarize(const int64_t *values, unsigned int n)
 	return s;
 }
 
-struct summary summary_ratio(const struct summary *a, const struct summary *b)
+int64_t best_ratio(const struct summary *a, const struct summary *b)
 {
-	return (struct summary){
-		.n = a->n < b->n ? a->n : b->n,
-		.median = permille(a->median, b->median),
-		.min = permille(a->min, b->max),
-		.max = permille(a->max, b->min),
-	};
+	return permille(a->max, b->max);
 }

@@ -30,10 +30,10 @@ struct summary {
 int64_t permille(uint64_t part, uint64_t whole);
 
 /*
- * summary_ratio() - median of @a in permille of that of @b, both from one run;
- * min and max are the ratios of the worst @a to the best @b and the reverse.
+ * best_ratio() - largest value of @a in permille of that of @b, for rates that
+ * were measured side by side: other load on the machine only ever lowers one.
  */
-struct summary summary_ratio(const struct summary *a, const struct summary *b);
+int64_t best_ratio(const struct summary *a, const struct summary *b);
 
 /* summarize() - summary of @n values; the array is left as it was. */
 struct summary summarize(const int64_t *values, unsigned int n);
