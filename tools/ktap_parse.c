@@ -16,8 +16,11 @@
 
 #include "ktap_parse.h"
 
-/* The runner nests once; anything deeper than this is not kselftest's. */
-#define MAX_LEVELS 16
+/*
+ * The runner nests once; anything deeper than this is not kselftest's. At the
+ * last level nothing is read, so that every level read has one above it.
+ */
+#define MAX_LEVELS 17
 #define BLOCK_SIZE (64 * 1024)
 #define READ_SIZE (256 * 1024)
 #define EXCERPT 60
@@ -73,7 +76,7 @@ struct ktap_parser {
 	int err;
 	struct block *blocks;
 	struct stream streams[MAX_LEVELS];
-	struct header headers[MAX_LEVELS + 1];
+	struct header headers[MAX_LEVELS];
 	struct seen_name *names;
 	size_t nr_names;
 	size_t names_size; /* 0 or a power of two */
@@ -983,8 +986,6 @@ static bool has_children(const struct ktap_parser *p, unsigned int level)
 	const struct stream *s = &p->streams[level];
 	size_t i;
 
-	if (level + 1 >= MAX_LEVELS)
-		return false;
 	if (p->streams[level + 1].open || p->headers[level + 1].present)
 		return true;
 	for (i = p->log.nr_programs; i-- > s->first_child;) {
@@ -1344,7 +1345,7 @@ static void comment_line(struct ktap_parser *p, unsigned int level,
 			header_line(p, level, rest);
 		return;
 	}
-	l = level - 1 < MAX_LEVELS ? level - 1 : MAX_LEVELS - 1;
+	l = (level < MAX_LEVELS ? level : MAX_LEVELS) - 1;
 	while (l && !p->streams[l].open && !p->headers[l].present)
 		l--;
 	stream = &p->streams[l];
@@ -1441,7 +1442,7 @@ static void too_deep(struct ktap_parser *p)
 	p->deep = true;
 	complain(p, KTAP_T_DEPTH, true, NULL, p->line,
 		 "results nested more than %d deep are not read",
-		 MAX_LEVELS - 1);
+		 MAX_LEVELS - 2);
 }
 
 static void read_line(struct ktap_parser *p, char *line, size_t len)
@@ -1454,7 +1455,7 @@ static void read_line(struct ktap_parser *p, char *line, size_t len)
 		if (level < UINT_MAX)
 			level++;
 	}
-	if (level >= MAX_LEVELS) {
+	if (level >= MAX_LEVELS - 1) {
 		if (!strncmp(s, "ok ", 3) || !strncmp(s, "not ok ", 7) ||
 		    !strncmp(s, "TAP version ", 12))
 			too_deep(p);
