@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "pattern.h"
 
+#include <string.h>
+
 uint64_t splitmix64(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15ULL;
@@ -24,5 +26,11 @@ size_t pattern_bad(const void *buf, size_t len, uint64_t pos, uint64_t seed)
 
 	for (size_t i = 0; i < len / sizeof(*word); i++)
 		bad += word[i] != splitmix64(seed + pos / sizeof(*word) + i);
+	if (len % sizeof(*word)) {
+		size_t whole = len / sizeof(*word);
+		uint64_t last = splitmix64(seed + pos / sizeof(*word) + whole);
+
+		bad += !!memcmp(word + whole, &last, len % sizeof(*word));
+	}
 	return bad;
 }

@@ -18,7 +18,10 @@ uint64_t splitmix64(uint64_t x);
 /* pattern_fill() - @len bytes for file position @pos; both multiples of 8. */
 void pattern_fill(void *buf, size_t len, uint64_t pos, uint64_t seed);
 
-/* pattern_bad() - how many 8-byte words in @buf are not what was filled in. */
+/*
+ * pattern_bad() - how many 8-byte words in @buf are not what was filled in; the
+ * last one may be a part of a word.
+ */
 size_t pattern_bad(const void *buf, size_t len, uint64_t pos, uint64_t seed);
 
 #endif
