@@ -15,6 +15,9 @@ int64_t exact_lru_kept(uint64_t memory, uint64_t hot, uint64_t scan,
 	/* Nothing had to go. */
 	if (memory >= hot + scan)
 		return 1000;
+	/* All that was read meanwhile fits, and a part of what was before. */
+	if (high + hot * -expm1(-rate * high) < (double)memory)
+		return (int64_t)lround(1000.0 * (memory - scan) / hot);
 	for (int i = 0; i < HALVINGS; i++) {
 		double t = (low + high) / 2;
 

@@ -10,7 +10,8 @@
 /*
  * exact_lru_kept() - permille of a hot set that a cache of @memory keeps under
  * exact LRU while a file of @scan is read once and each hot page is read
- * @touches (permille) times meanwhile, in random order. Sizes in one unit.
+ * @touches (permille) times meanwhile, in random order, having been read once
+ * before. Sizes in one unit.
  *
  * Che's approximation (Che, Tung, Wang: Hierarchical Web caching systems, IEEE
  * JSAC 20(7), 2002): a page is kept when it was read within the last t of the
