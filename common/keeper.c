@@ -43,6 +43,7 @@ struct record {
 	char path[PATH_MAX];
 	char found[VALUE_LEN]; /* knob: what it held before the first change */
 	char ours[VALUE_LEN]; /* knob: what it was set to last */
+	char was[VALUE_LEN]; /* knob: what it held just before that */
 };
 
 struct answer {
@@ -91,7 +92,9 @@ static void restore_knob(const struct record *r, struct keeper_report *report)
 		return; /* went away with its device */
 	if (err >= 0 && same_value(now, r->found))
 		return;
-	if (err >= 0 && !same_value(now, r->ours)) {
+	/* Told and not set, when the test was killed in between: still ours. */
+	if (err >= 0 && !same_value(now, r->ours) &&
+	    !same_value(now, r->was)) {
 		report->foreign++;
 		say(report,
 		    "%s: left at %s: somebody changed it from the %s set here (found: %s)\n",
@@ -214,6 +217,7 @@ static int journal_note(struct journal *j, const struct record *r)
 		    strcmp(j->records[i].path, r->path))
 			continue;
 		memcpy(j->records[i].ours, r->ours, sizeof(r->ours));
+		memcpy(j->records[i].was, r->was, sizeof(r->was));
 		return 0;
 	}
 	if (j->nr == RECORDS_MAX)
@@ -244,6 +248,7 @@ static void journal_load(struct journal *j)
 		r.path[sizeof(r.path) - 1] = '\0';
 		r.found[sizeof(r.found) - 1] = '\0';
 		r.ours[sizeof(r.ours) - 1] = '\0';
+		r.was[sizeof(r.was) - 1] = '\0';
 		journal_note(j, &r);
 	}
 }
@@ -485,6 +490,7 @@ int keeper_knob(struct keeper *keeper, const char *path, const char *value)
 		return err;
 	if (same_value(r.found, value))
 		return 0;
+	memcpy(r.was, r.found, sizeof(r.was));
 	snprintf(r.ours, sizeof(r.ours), "%s", value);
 	err = keeper_tell(keeper, &r);
 	if (err)
