@@ -33,6 +33,7 @@ needs()
 	install  cmd:rsync                   rsync                   -
 	bench    cmd:fio                     fio                     -
 	check    cmd:git                     git                     -
+	check    perl:Term::ANSIColor        perl                    -
 	check    cmd:shellcheck              shellcheck              -
 	check    cmd:clang                   clang                   -
 	check    cmd:clang-format            clang-format            -
@@ -111,6 +112,7 @@ have()
 	cc=$(compiler)
 	case $1 in
 	cmd:*) command -v "${1#cmd:}" >/dev/null ;;
+	perl:*) perl "-M${1#perl:}" -e 1 2>/dev/null ;;
 	dir:*) [ -d "${1#dir:}" ] ;;
 	cc) command -v "$cc" >/dev/null ;;
 	hdr:*) command -v "$cc" >/dev/null &&
