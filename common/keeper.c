@@ -556,5 +556,10 @@ int keeper_finish(struct keeper *keeper, struct keeper_report *report)
 	close(keeper->sock);
 	keeper->sock = -1;
 	waitpid(keeper->pid, NULL, 0);
+	/* Nobody else holds its journal now. */
+	if (err) {
+		say(report, "the keeper died too early; done without it:\n");
+		repair_stale(report);
+	}
 	return err;
 }

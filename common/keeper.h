@@ -91,7 +91,8 @@ int keeper_dir(struct keeper *keeper, const char *path);
 int keeper_group(struct keeper *keeper);
 
 /*
- * keeper_finish() - undo everything now and wait for it; 0 or -errno.
+ * keeper_finish() - undo everything now and wait for it. 0, or -errno when the
+ * keeper had died: then all of it is undone here, and @report says so.
  * Does nothing in a process other than the one that called keeper_start().
  */
 int keeper_finish(struct keeper *keeper, struct keeper_report *report);
