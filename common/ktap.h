@@ -80,25 +80,44 @@ static inline void ktap_metric(const char *label, const char *arm,
 		       s->min, s->max, limit);
 }
 
-static inline void ktap_outcome(const char *label, const struct arm *arm,
-				const struct outcome *outcome)
+/*
+ * Print what the bounds of @arms are about: the properties, or the controls.
+ * A metric is printed once per arm, with its first bound; @shown says which.
+ */
+static inline void ktap_bounded(const char *label, const struct arm *arms,
+				unsigned int nr_arms,
+				const struct outcome *outcomes, bool controls,
+				unsigned int *shown)
 {
-	unsigned int shown = 0;
+	for (unsigned int a = 0; a < nr_arms; a++)
+		for (int b = 0; b < ARM_BOUNDS; b++) {
+			const struct bound *bound = &arms[a].bounds[b];
+			const struct summary *s =
+				&outcomes[a].metric[bound->of];
 
-	for (int b = 0; b < ARM_BOUNDS; b++) {
-		const struct bound *bound = &arm->bounds[b];
+			if (bound->kind == NO_BOUND || !s->n ||
+			    !bound->doubt == controls ||
+			    shown[a] & 1u << bound->of)
+				continue;
+			shown[a] |= 1u << bound->of;
+			ktap_metric(label, arms[a].name, metric_name(bound->of),
+				    metric_unit(bound->of), s, bound);
+		}
+}
 
-		if (bound->kind == NO_BOUND || !outcome->metric[bound->of].n)
-			continue;
-		shown |= 1u << bound->of;
-		ktap_metric(label, arm->name, metric_name(bound->of),
-			    metric_unit(bound->of),
-			    &outcome->metric[bound->of], bound);
-	}
-	for (int m = 0; m < NR_METRICS; m++)
-		if (arm->measured & ~shown & (1u << m) && outcome->metric[m].n)
-			ktap_metric(label, arm->name, metric_name(m),
-				    metric_unit(m), &outcome->metric[m], NULL);
+/* Print what is worth a line without a bound. */
+static inline void ktap_unbounded(const char *label, const struct arm *arms,
+				  unsigned int nr_arms,
+				  const struct outcome *outcomes,
+				  const unsigned int *shown)
+{
+	for (unsigned int a = 0; a < nr_arms; a++)
+		for (int m = 0; m < NR_METRICS; m++)
+			if (arms[a].measured & ~shown[a] & 1u << m &&
+			    outcomes[a].metric[m].n)
+				ktap_metric(label, arms[a].name, metric_name(m),
+					    metric_unit(m),
+					    &outcomes[a].metric[m], NULL);
 }
 
 /* What exact LRU would keep of the hot set, had it seen the same reads. */
@@ -149,9 +168,8 @@ static inline void ktap_doubts(const char *label, const struct arm *arms,
 }
 
 /*
- * ktap_run() - run all arms, print what they gave, and judge the controls.
- * NULL when @outcomes can be judged; else the reason of an inconclusive run.
- * A failure, or an OOM kill, fails the test and ends it.
+ * ktap_run() - run all arms. NULL, or the reason of an inconclusive run. A
+ * failure, or an OOM kill, fails the test and ends it.
  */
 static inline const char *ktap_run(struct __test_metadata *_metadata,
 				   const void *variant, struct experiment *exp,
@@ -164,25 +182,46 @@ static inline const char *ktap_run(struct __test_metadata *_metadata,
 	ktap_label(_metadata, variant, label, sizeof(label));
 	err = experiment_run(exp, arms, nr_arms, outcomes);
 	if (err == -EBUSY && !lab.failure.err)
-		return "inconclusive: a file cannot be dropped from the cache";
+		return "a file cannot be dropped from the cache";
 	if (exp->oom_kills) {
 		ksft_print_msg("why %s: OOM: the memcg killed the workload %"
 			       PRId64 " times at a limit of %" PRIu64 " KiB\n",
 			       label, exp->oom_kills, exp->mem_bytes / 1024);
-		EXPECT_EQ(0, exp->oom_kills);
+		ASSERT_EQ(0, exp->oom_kills);
 	}
 	ASSERT_EQ(0, err)
 	{
 		ktap_failure(&lab.failure);
 	}
-	for (unsigned int a = 0; a < nr_arms; a++)
-		ktap_outcome(label, &arms[a], &outcomes[a]);
+	return NULL;
+}
+
+/*
+ * ktap_report() - print what was measured: first what the properties are
+ * about, then the controls, then the rest. The reason when a control did not
+ * hold, so that the run tells nothing; else NULL.
+ */
+static inline const char *ktap_report(struct __test_metadata *_metadata,
+				      const void *variant,
+				      const struct experiment *exp,
+				      const struct arm *arms,
+				      unsigned int nr_arms,
+				      const struct outcome *outcomes)
+{
+	unsigned int shown[nr_arms];
+	char label[128];
+
+	memset(shown, 0, sizeof(shown));
+	ktap_label(_metadata, variant, label, sizeof(label));
+	ktap_bounded(label, arms, nr_arms, outcomes, false, shown);
+	ktap_bounded(label, arms, nr_arms, outcomes, true, shown);
+	ktap_unbounded(label, arms, nr_arms, outcomes, shown);
 	ktap_exact_lru(label, exp);
 	ktap_doubts(label, arms, nr_arms, outcomes);
 	return experiment_doubt(arms, nr_arms, outcomes);
 }
 
-/* Fail the test unless @bound holds in the median of @s; say why. */
+/* ktap_expect() - fail the test unless @bound holds for @s; say why. */
 static inline void ktap_expect(struct __test_metadata *_metadata,
 			       const char *label, const char *arm,
 			       const char *name, const char *unit,
@@ -229,24 +268,6 @@ static inline void ktap_judge(struct __test_metadata *_metadata,
 				    metric_name(bound->of),
 				    metric_unit(bound->of), s, bound);
 		}
-}
-
-/*
- * ktap_judge_one() - print figure @value that the test made of @n values, and
- * fail the test unless @bound holds for it.
- */
-static inline void ktap_judge_one(struct __test_metadata *_metadata,
-				  const void *variant, const char *arm,
-				  const char *name, const char *unit,
-				  int64_t value, unsigned int n,
-				  const struct bound *bound)
-{
-	const struct summary s = { n, value, value, value };
-	char label[128];
-
-	ktap_label(_metadata, variant, label, sizeof(label));
-	ktap_metric(label, arm, name, unit, &s, bound);
-	ktap_expect(_metadata, label, arm, name, unit, &s, bound);
 }
 
 /*

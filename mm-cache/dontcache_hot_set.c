@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A scan by RWF_DONTCACHE reads evict nothing: neither a hot set, nor one that
- * was read once and is next in line, nor what was cached of the scanned file
- * before; and it leaves nothing of itself.
+ * A scan by RWF_DONTCACHE reads, three times as long as the memory limit,
+ * evicts nothing: neither a hot set, nor a set that was read once and is next
+ * in line, nor what was cached of the scanned file before; and it leaves
+ * nothing of itself, and reads what was written.
+ *
+ * The set read once and left alone is the sharpest meter there is: the same
+ * scan without the flag must take all of it, on every kernel. Without any scan
+ * it must stay.
+ *
+ * Limits: drop-behind is best effort, so what the scan left is counted again
+ * and again for up to a second; how long it took is printed. One reader, 1 MiB
+ * reads; small ones are dontcache_small_buffer's.
  */
 #include "experiment.h"
 #include "ktap.h"
@@ -36,9 +45,15 @@ FIXTURE_VARIANT_ADD(dontcache_hot_set, mglru)
 	RECLAIM_MGLRU
 };
 
+/*
+ * No margin is needed: 1000 permille kept, 0 pages evicted and 0 left were
+ * seen in every repetition on 6.18 and 7.3, classic and MGLRU, and nothing
+ * else is what the flag promises.
+ */
 #define KEPT_MIN 1000
 #define LEFT_MAX 0
-#define ONCE_PLAIN_KEPT_MAX 100
+
+#define PLAIN_KEPT_MAX 100 /* 0 everywhere; above: no pressure, or a bad meter */
 
 enum { HOT_ARM, ONCE, ONCE_PLAIN, UNSCANNED, NR_ARMS };
 
@@ -66,7 +81,7 @@ static const struct arm arms[NR_ARMS] = {
 		.warm = 1,
 		.idle = true,
 		.scan_by = &reader_pread,
-		.bounds = { { KEPT, AT_MOST, ONCE_PLAIN_KEPT_MAX,
+		.bounds = { { KEPT, AT_MOST, PLAIN_KEPT_MAX,
 			      .doubt = "a scan without the flag spared a set that was read once" } },
 	},
 	[UNSCANNED] = {
@@ -97,13 +112,16 @@ FIXTURE_TEARDOWN(dontcache_hot_set)
 	ktap_conclude(_metadata, variant);
 }
 
-TEST_F_TIMEOUT(dontcache_hot_set, evicts_nothing, 300)
+TEST_F_TIMEOUT(dontcache_hot_set, evicts_nothing, KTAP_TIMEOUT)
 {
 	struct outcome outcomes[NR_ARMS];
 	const char *doubt;
 
 	doubt = ktap_run(_metadata, variant, &self->exp, arms, NR_ARMS,
 			 outcomes);
+	if (!doubt)
+		doubt = ktap_report(_metadata, variant, &self->exp, arms,
+				    NR_ARMS, outcomes);
 	if (doubt)
 		SKIP(return, "inconclusive: %s", doubt);
 	ktap_judge(_metadata, variant, arms, NR_ARMS, outcomes);

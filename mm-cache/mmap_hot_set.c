@@ -1,4 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * A hot set that is touched through a mapping is still cached after another
+ * file has been streamed once through three times the memory limit.
+ *
+ * The hot set is touched through twice (or read by pread(), as a program does
+ * that maps what it has just checked). Then random pages of it are touched
+ * while the other file passes: so many per byte scanned, that a slow guest and
+ * a fast disk give the same answer.
+ *
+ *   cool  1 touch per page: exact LRU loses three quarters of the set.
+ *   rare  1 touch per page in 20 such scans: exact LRU loses all but 1.6 %.
+ *
+ * Controls: a set of that size read once by pread() must be lost to the same
+ * scan, and the hot set without the scan must stay. MGLRU shelters a mapped
+ * set even if it is touched once and left alone, so that what becomes of such
+ * a one is printed beside it (cold_mapped): where it stays, the hot set is kept
+ * for being mapped, not for being hot.
+ *
+ * Limits: one thread touches and reads in turn; one memory limit; one scan. The
+ * hot set of 25 MiB is larger than the reach of a TLB: x86 does not flush it
+ * when it clears Accessed. The files are sparse: with data the figures are the
+ * same, 552 and 550 for the rare set on 6.18.
+ */
 #include "experiment.h"
 #include "ktap.h"
 
@@ -21,10 +44,33 @@ static const struct workload rare_warmed_by_pread = {
 	.mem_pct = 100, .sparse = true, HOT(50, &reader_pread), SCAN()
 };
 
+/* Nor is the mapping faulted in around a touch: one page at a time. */
 static const struct workload rare_no_readahead = {
-	.mem_pct = 100, .sparse = true, HOT(50, &reader_mmap, .no_readahead = true),
+	.mem_pct = 100, .sparse = true,
+	HOT(50, &reader_mmap, .no_readahead = true),
 	SCAN(.no_readahead = true)
 };
+
+/*
+ * Permille of the hot set still cached, medians; each bound lies in a gap.
+ *
+ *               exact LRU  6.12, 7.3 MGLRU     6.12, 6.18, 7.3 classic
+ *   cool           258     1000, 1000          890..919, 998, 998
+ *   rare            16     1000, 1000          402..440, 532..579, 537..571
+ *   by pread        16     773..906, 919..972  1000, 1 in 10: 450..493
+ *   no readahead    16     1000, 32..34        39..40, 39..40, 39 or 638
+ *
+ * COOL excludes exact LRU. RARE excludes a set that is lost as one that is not
+ * touched again (40 and less), and lets pass one that loses half: the mapped
+ * pages of classic start on the inactive list. BY_PREAD excludes half a loss:
+ * the classic lists activate what is read twice.
+ */
+#define COOL_KEPT_MIN 750
+#define RARE_KEPT_MIN 250
+#define BY_PREAD_KEPT_MIN 650
+
+#define ONCE_KEPT_MAX 100 /* 0 everywhere; above: no pressure, or a bad meter */
+#define UNSCANNED_KEPT_MIN 990 /* 1000 everywhere; below: another evicts */
 
 FIXTURE(mmap_hot_set)
 {
@@ -38,12 +84,6 @@ FIXTURE_VARIANT(mmap_hot_set)
 	int64_t kept_min;
 };
 
-#define COOL_KEPT_MIN 750
-#define RARE_KEPT_MIN 250
-#define RARE_WARMED_BY_PREAD_KEPT_MIN 650
-#define ONCE_KEPT_MAX 100
-#define UNSCANNED_KEPT_MIN 990
-
 FIXTURE_VARIANT_ADD(mmap_hot_set, classic_cool)
 {
 	RECLAIM_CLASSIC, &cool, COOL_KEPT_MIN
@@ -56,7 +96,7 @@ FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare)
 
 FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare_warmed_by_pread)
 {
-	RECLAIM_CLASSIC, &rare_warmed_by_pread, RARE_WARMED_BY_PREAD_KEPT_MIN
+	RECLAIM_CLASSIC, &rare_warmed_by_pread, BY_PREAD_KEPT_MIN
 };
 
 FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare_no_readahead)
@@ -76,7 +116,7 @@ FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare)
 
 FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare_warmed_by_pread)
 {
-	RECLAIM_MGLRU, &rare_warmed_by_pread, RARE_WARMED_BY_PREAD_KEPT_MIN
+	RECLAIM_MGLRU, &rare_warmed_by_pread, BY_PREAD_KEPT_MIN
 };
 
 FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare_no_readahead)
@@ -133,7 +173,7 @@ FIXTURE_TEARDOWN(mmap_hot_set)
 	ktap_conclude(_metadata, variant);
 }
 
-TEST_F_TIMEOUT(mmap_hot_set, outlives_one_scan, 300)
+TEST_F_TIMEOUT(mmap_hot_set, outlives_one_scan, KTAP_TIMEOUT)
 {
 	struct outcome outcomes[NR_ARMS];
 	struct arm judged[NR_ARMS];
@@ -143,6 +183,9 @@ TEST_F_TIMEOUT(mmap_hot_set, outlives_one_scan, 300)
 	judged[HOT_ARM].bounds[0].value = variant->kept_min;
 	doubt = ktap_run(_metadata, variant, &self->exp, judged, NR_ARMS,
 			 outcomes);
+	if (!doubt)
+		doubt = ktap_report(_metadata, variant, &self->exp, judged,
+				    NR_ARMS, outcomes);
 	if (doubt)
 		SKIP(return, "inconclusive: %s", doubt);
 	ktap_judge(_metadata, variant, judged, NR_ARMS, outcomes);

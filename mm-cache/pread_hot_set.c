@@ -3,18 +3,23 @@
  * A hot set that pread() keeps re-reading is still cached after another file
  * has been streamed once through three times the memory limit.
  *
- * The hot set is read through twice, then random 4 KiB pages of it are read
- * while the other file passes: so many reads per byte scanned, so that a slow
- * guest and a fast disk give the same answer. How many decides what may be
- * asked:
+ * The hot set is read through twice. Then random 4 KiB of it are read while the
+ * other file passes: so many per byte scanned, that a slow guest and a fast
+ * disk give the same answer. How many decides what may be asked:
  *
- *   warm  8 reads per page: the next read comes, on average, within the memory.
- *   cool  1 read per page: exact LRU would lose three quarters of the set, a
- *         policy that counts uses would not.
- *   rare  1 read per page in 20 scans, as in the report that began this.
+ *   warm  8 per page: the next read comes, on average, within the memory.
+ *   cool  1 per page: exact LRU loses three quarters of the set.
+ *   rare  1 per page in 20 such scans: exact LRU loses all but 1.6 %.
  *
- * Limits: one thread reads both files in turn, one memory limit, one scan.
- * What a kernel learns from a second scan is not asked here.
+ * Three controls make the number evidence: a set of that size read once must
+ * be lost to the same scan, and the hot set without the scan must stay. What
+ * becomes of a set read twice and left alone is printed beside it: where that
+ * stays, the hot set is kept for its past, not for being hot.
+ *
+ * Limits: one thread reads both files in turn; one memory limit; one scan, so
+ * what a kernel learns from the first for the second is not asked. The files
+ * are sparse: with data (MM_CACHE_FILES=data) the figures are the same, 471
+ * and 471 for the rare set on 7.3 with MGLRU.
  */
 #include "experiment.h"
 #include "ktap.h"
@@ -23,15 +28,46 @@
 	.hot = { .pct = 40, .warm = 2, .touches = (per_page),                 \
 		 .warm_by = &reader_pread, .read_by = &reader_pread }
 #define SCAN(...)                                                             \
-	.scan = { .pct = 300, .buffer = 1024 * 1024,            \
+	.scan = { .pct = 300, .buffer = 1024 * 1024,                          \
 		  .read_by = &reader_pread, __VA_ARGS__ }
 
-static const struct workload warm = { .mem_pct = 100, .sparse = true, HOT(8000), SCAN() };
-static const struct workload cool = { .mem_pct = 100, .sparse = true, HOT(1000), SCAN() };
-static const struct workload rare = { .mem_pct = 100, .sparse = true, HOT(50), SCAN() };
+static const struct workload warm = {
+	.mem_pct = 100, .sparse = true, HOT(8000), SCAN()
+};
+
+static const struct workload cool = {
+	.mem_pct = 100, .sparse = true, HOT(1000), SCAN()
+};
+
+static const struct workload rare = {
+	.mem_pct = 100, .sparse = true, HOT(50), SCAN()
+};
+
+/* Pages read one by one start with a reference, those read ahead without. */
 static const struct workload rare_no_readahead = {
 	.mem_pct = 100, .sparse = true, HOT(50), SCAN(.no_readahead = true)
 };
+
+/*
+ * Permille of the hot set still cached, medians; each bound lies in a gap.
+ *
+ *          exact LRU  6.12 MGLRU  7.3 MGLRU   6.12, 6.18, 7.3 classic
+ *   warm     831      996..998    999..1000   1000, once 949
+ *   cool     258      666..723    957..969    1000
+ *   rare      16       16..17     339..567    1000, 1 in 10: 214..630
+ *   rare, no readahead 16..18      53..130    1000
+ *
+ * WARM excludes exact LRU and what is worse. COOL excludes twice what exact
+ * LRU keeps: a kernel that counts uses does better. RARE excludes a set that
+ * is lost to one scan, wholly (6.12) or half (7.3, where it also depends on
+ * timing: up to 620 was seen). The second mode of classic is why medians judge.
+ */
+#define WARM_KEPT_MIN 900
+#define COOL_KEPT_MIN 500
+#define RARE_KEPT_MIN 750
+
+#define ONCE_KEPT_MAX 100 /* 0 everywhere; above: no pressure, or a bad meter */
+#define UNSCANNED_KEPT_MIN 990 /* 1000 everywhere; below: another evicts */
 
 FIXTURE(pread_hot_set)
 {
@@ -44,12 +80,6 @@ FIXTURE_VARIANT(pread_hot_set)
 	const struct workload *workload;
 	int64_t kept_min;
 };
-
-#define WARM_KEPT_MIN 950
-#define COOL_KEPT_MIN 500
-#define RARE_KEPT_MIN 750
-#define ONCE_KEPT_MAX 100
-#define UNSCANNED_KEPT_MIN 990
 
 FIXTURE_VARIANT_ADD(pread_hot_set, classic_warm)
 {
@@ -137,7 +167,7 @@ FIXTURE_TEARDOWN(pread_hot_set)
 	ktap_conclude(_metadata, variant);
 }
 
-TEST_F_TIMEOUT(pread_hot_set, outlives_one_scan, 300)
+TEST_F_TIMEOUT(pread_hot_set, outlives_one_scan, KTAP_TIMEOUT)
 {
 	struct outcome outcomes[NR_ARMS];
 	struct arm judged[NR_ARMS];
@@ -147,6 +177,9 @@ TEST_F_TIMEOUT(pread_hot_set, outlives_one_scan, 300)
 	judged[HOT_ARM].bounds[0].value = variant->kept_min;
 	doubt = ktap_run(_metadata, variant, &self->exp, judged, NR_ARMS,
 			 outcomes);
+	if (!doubt)
+		doubt = ktap_report(_metadata, variant, &self->exp, judged,
+				    NR_ARMS, outcomes);
 	if (doubt)
 		SKIP(return, "inconclusive: %s", doubt);
 	ktap_judge(_metadata, variant, judged, NR_ARMS, outcomes);
