@@ -1345,7 +1345,7 @@ static void comment_line(struct ktap_parser *p, unsigned int level,
 			header_line(p, level, rest);
 		return;
 	}
-	l = (level < MAX_LEVELS ? level : MAX_LEVELS) - 1;
+	l = level - 1 < MAX_LEVELS ? level - 1 : MAX_LEVELS - 1;
 	while (l && !p->streams[l].open && !p->headers[l].present)
 		l--;
 	stream = &p->streams[l];
