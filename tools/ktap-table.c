@@ -277,47 +277,28 @@ static size_t without_test(const char *name)
 	return dot ? (size_t)(dot - name) : strlen(name);
 }
 
-/* Do the results beside it have another fixture.variant? They stand together. */
-static bool alone(const struct place *at)
+/* Is the result that many places on of the same fixture.variant? */
+static bool same_variant(const struct place *at, int on)
 {
 	const struct ktap_program *program = at->program;
-	size_t index = at->result - program->results;
-	size_t len = without_test(at->result->name);
-	size_t beside[2], i;
+	size_t index = at->result - program->results + on;
+	const char *name = at->result->name, *other;
+	size_t len = without_test(name);
 
-	if (!memchr(at->result->name, '.', len))
+	if (index >= program->nr_results)
 		return false;
-	beside[0] = index - 1;
-	beside[1] = index + 1;
-	for (i = 0; i < 2; i++) {
-		const char *other;
-
-		if (beside[i] >= program->nr_results)
-			continue;
-		other = program->results[beside[i]].name;
-		if (without_test(other) == len &&
-		    !strncmp(other, at->result->name, len))
-			return false;
-	}
-	return true;
+	other = program->results[index].name;
+	return without_test(other) == len && !strncmp(other, name, len);
 }
 
-static char *property_cell(const struct table *table, const struct place *at,
-			   const char **lru)
+/* The name without the LRU, which is the next column */
+static char *property_name(const struct place *at, const char **lru)
 {
 	const char *name = result_name(at), *rest;
-	size_t before, len;
-	char *raw, *cell;
+	size_t before;
 
 	*lru = split_lru(name, &before, &rest);
-	raw = text("%.*s%s", (int)before, name, rest);
-	if (table->short_names && at->result->number && alone(at)) {
-		len = without_test(raw);
-		raw[len] = '\0';
-	}
-	cell = printable(raw);
-	free(raw);
-	return cell;
+	return text("%.*s%s", (int)before, name, rest);
 }
 
 /* A share reads as percent; how many times over, as a factor. */
@@ -424,8 +405,18 @@ static void free_rows(struct table *table)
 	*table = (struct table){ 0 };
 }
 
+static char *indented(unsigned int indent, const char *raw)
+{
+	char *s = printable(raw);
+	char *cell = text("%*s%s", (int)indent, "", s);
+
+	free(s);
+	return cell;
+}
+
 /* A control is news when its median, by which it is judged, is beyond. */
-static void add_metric_row(struct table *table, const struct ktap_metric *m)
+static void add_metric_row(struct table *table, const struct ktap_metric *m,
+			   unsigned int indent)
 {
 	bool violated = ktap_beyond(m, m->median);
 	struct row *row;
@@ -434,8 +425,8 @@ static void add_metric_row(struct table *table, const struct ktap_metric *m)
 	if (!violated && !options.verbose)
 		return;
 	row = new_row(table);
-	name = printable(m->name);
-	row->cells[PROPERTY] = text("  %s%s", name, m->stray ? " (stray)" : "");
+	name = text("%s%s", m->name, m->stray ? " (stray)" : "");
+	row->cells[PROPERTY] = indented(indent, name);
 	free(name);
 	row->cells[LRU] = text("%s", "");
 	row->cells[MEASURED] = measured_cell(m);
@@ -444,15 +435,50 @@ static void add_metric_row(struct table *table, const struct ktap_metric *m)
 	row->colour = YELLOW;
 }
 
+static void add_heading(struct table *table, const char *name)
+{
+	struct row *row = new_row(table);
+
+	row->cells[PROPERTY] = printable(name);
+	row->heading = true;
+}
+
+/*
+ * Where short names are called for, the test is left out if it is the only one
+ * of its fixture.variant; else the tests stand below that. Returns how far they
+ * are set in.
+ */
+static unsigned int shorten(struct table *table, const struct place *at,
+			    char *name)
+{
+	const char *full = at->result->name;
+	bool follows = same_variant(at, -1);
+	size_t len = without_test(name);
+
+	if (!table->short_names || !memchr(full, '.', without_test(full)))
+		return 0;
+	name[len] = '\0';
+	if (!follows && !same_variant(at, 1))
+		return 0;
+	if (!follows)
+		add_heading(table, name);
+	name[0] = '.';
+	memmove(name + 1, name + len + 1, strlen(name + len + 1) + 1);
+	return 2;
+}
+
 static void add_result_rows(struct table *table, const struct place *at)
 {
 	const struct ktap_result *result = at->result;
 	const struct ktap_metric *measured = ktap_measured(at->program, result);
-	struct row *row = new_row(table);
 	const char *lru;
+	char *name = property_name(at, &lru);
+	unsigned int indent = shorten(table, at, name);
+	struct row *row = new_row(table);
 	size_t i;
 
-	row->cells[PROPERTY] = property_cell(table, at, &lru);
+	row->cells[PROPERTY] = indented(indent, name);
+	free(name);
 	row->cells[LRU] = text("%s", lru);
 	row->cells[MEASURED] = measured ? measured_cell(measured) : text("-");
 	row->cells[BOUND] = measured ? bound_cell(measured) : text("-");
@@ -463,7 +489,7 @@ static void add_result_rows(struct table *table, const struct place *at)
 			&at->program->metrics[result->first_metric + i];
 
 		if (m != measured)
-			add_metric_row(table, m);
+			add_metric_row(table, m, indent + 2);
 	}
 }
 
@@ -502,19 +528,14 @@ static const char *env_value(const struct ktap_program *program,
 }
 
 /* With several files, each has its own part of the table. */
-static void add_source_row(struct table *table,
-			   const struct ktap_program *program)
+static void add_source(struct table *table, const struct ktap_program *program)
 {
 	const char *kernel = env_value(program, "kernel");
-	struct row *row = new_row(table);
+	char *name = text("%s%s%s:", program->source, kernel ? ", kernel " : "",
+			  kernel ? kernel : "");
 
-	if (kernel)
-		row->cells[PROPERTY] =
-			text("%s, kernel %s", program->source, kernel);
-	else
-		row->cells[PROPERTY] = text("%s", program->source);
-	row->cells[PROPERTY] = printable_and_free(row->cells[PROPERTY]);
-	row->heading = true;
+	add_heading(table, name);
+	free(name);
 }
 
 static void fill_table(struct table *table, const struct ktap_log *log,
@@ -529,7 +550,7 @@ static void fill_table(struct table *table, const struct ktap_log *log,
 		const struct ktap_program *program = log->programs[i];
 
 		if (options.nr_files > 1 && program->source != source)
-			add_source_row(table, program);
+			add_source(table, program);
 		source = program->source;
 		for (j = 0; j < program->nr_results; j++) {
 			struct place at = { program, &program->results[j], 0 };
@@ -599,7 +620,7 @@ static void print_table(const struct table *table, size_t width[NR_COLUMNS],
 	print_row(&head, width);
 	for (i = 0; i < table->nr_rows; i++) {
 		if (table->rows[i].heading)
-			printf("%s:\n", table->rows[i].cells[PROPERTY]);
+			printf("%s\n", table->rows[i].cells[PROPERTY]);
 		else
 			print_row(&table->rows[i], width);
 	}
