@@ -61,16 +61,17 @@ long sysconf(int name)
 #endif
 }
 
-__attribute__((format(printf, 4, 5)))
-static bool report(bool ok, const char *file, int line, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static bool
+report(bool ok, const char *file, int line, const char *fmt, ...)
 {
 	va_list ap;
 
 	failed |= !ok;
 	if (ok && !verbose)
 		return ok;
-	printf("# %s:%d: %s%s", strrchr(file, '/') ? strrchr(file, '/') + 1 : file,
-	       line, about, *about ? ": " : "");
+	printf("# %s:%d: %s%s",
+	       strrchr(file, '/') ? strrchr(file, '/') + 1 : file, line, about,
+	       *about ? ": " : "");
 	va_start(ap, fmt);
 	vprintf(fmt, ap);
 	va_end(ap);
@@ -94,11 +95,12 @@ bool unit_is_within(const char *file, int line, const char *what, int64_t saw,
 		return report(true, file, line, "%s is %" PRId64, what, saw);
 	return report(false, file, line,
 		      "%s is %" PRId64 ", must be within %" PRId64
-		      " and %" PRId64, what, saw, low, high);
+		      " and %" PRId64,
+		      what, saw, low, high);
 }
 
-bool unit_is_text(const char *file, int line, const char *what,
-		  const char *saw, const char *want)
+bool unit_is_text(const char *file, int line, const char *what, const char *saw,
+		  const char *want)
 {
 	if (!strcmp(saw, want))
 		return report(true, file, line, "%s is \"%s\"", what, saw);
@@ -111,8 +113,8 @@ bool unit_has_text(const char *file, int line, const char *what,
 {
 	if (strstr(saw, part))
 		return report(true, file, line, "%s is \"%s\"", what, saw);
-	return report(false, file, line, "%s is \"%s\", must have \"%s\"",
-		      what, saw, part);
+	return report(false, file, line, "%s is \"%s\", must have \"%s\"", what,
+		      saw, part);
 }
 
 void unit_case(const char *fmt, ...)
@@ -146,20 +148,27 @@ void unit_write(const char *path, const char *text)
 	_exit(FAILED);
 }
 
+static bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) >= 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
 static bool become_root(void)
 {
-	uid_t uid = geteuid();
-	char map[32];
-	int fd;
+	char uid[32];
+	char gid[32];
 
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
-		return false;
-	snprintf(map, sizeof(map), "0 %u 1", uid);
-	fd = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, map, strlen(map)) < 0)
-		return false;
-	close(fd);
-	return true;
+	snprintf(uid, sizeof(uid), "0 %u 1", geteuid());
+	snprintf(gid, sizeof(gid), "0 %u 1", getegid());
+	return !unshare(CLONE_NEWUSER | CLONE_NEWNS) &&
+	       write_file("/proc/self/setgroups", "deny") &&
+	       write_file("/proc/self/uid_map", uid) &&
+	       write_file("/proc/self/gid_map", gid);
 }
 
 void unit_private(const char *const *dirs)

@@ -26,12 +26,12 @@ extern const struct unit_test tests_of_keeper[];
 extern long unit_page_size;
 
 /* An integer, or whatever converts to one. True when it is. */
-#define IS(saw, want)                                                     \
+#define IS(saw, want) \
 	unit_is(__FILE__, __LINE__, #saw, (int64_t)(saw), (int64_t)(want))
 
 /* Within @low and @high, both included. */
-#define IS_WITHIN(saw, low, high)                                     \
-	unit_is_within(__FILE__, __LINE__, #saw, (int64_t)(saw),      \
+#define IS_WITHIN(saw, low, high)                                \
+	unit_is_within(__FILE__, __LINE__, #saw, (int64_t)(saw), \
 		       (int64_t)(low), (int64_t)(high))
 
 /* A text; and one with @part in it. */
@@ -42,18 +42,17 @@ bool unit_is(const char *file, int line, const char *what, int64_t saw,
 	     int64_t want);
 bool unit_is_within(const char *file, int line, const char *what, int64_t saw,
 		    int64_t low, int64_t high);
-bool unit_is_text(const char *file, int line, const char *what,
-		  const char *saw, const char *want);
+bool unit_is_text(const char *file, int line, const char *what, const char *saw,
+		  const char *want);
 bool unit_has_text(const char *file, int line, const char *what,
 		   const char *saw, const char *part);
 
 /* unit_case() - what the next assertions are about, for a table of cases. */
-__attribute__((format(printf, 1, 2)))
-void unit_case(const char *fmt, ...);
+__attribute__((format(printf, 1, 2))) void unit_case(const char *fmt, ...);
 
 /* unit_skip() - end the test: it cannot run here. */
-__attribute__((format(printf, 1, 2), noreturn))
-void unit_skip(const char *fmt, ...);
+__attribute__((format(printf, 1, 2), noreturn)) void unit_skip(const char *fmt,
+							       ...);
 
 /* unit_write() - make file @path hold @text; ends the test when it cannot. */
 void unit_write(const char *path, const char *text);
