@@ -19,8 +19,8 @@
 #define KIB 1024
 #define MIB ((uint64_t)KIB * KIB)
 
-__attribute__((format(printf, 3, 4)))
-static void fact(struct env *env, const char *key, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void
+fact(struct env *env, const char *key, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -83,8 +83,7 @@ static void fact_of_file(struct env *env, const char *key, const char *path)
 	fact(env, key, "%s", text);
 }
 
-static void fact_of_meminfo(struct env *env, const char *key,
-			    const char *field)
+static void fact_of_meminfo(struct env *env, const char *key, const char *field)
 {
 	char text[4096];
 	uint64_t kib;

@@ -202,8 +202,7 @@ static uint64_t part_bytes(const struct experiment *exp)
 
 static int cache_part(struct work *work, const char *path)
 {
-	const struct scan scan = { .to = part_bytes(work->exp),
-				   .buffer = MIB };
+	const struct scan scan = { .to = part_bytes(work->exp), .buffer = MIB };
 	struct scan_result result;
 	struct reader reader;
 	int err;
@@ -244,8 +243,7 @@ static int open_scan(struct work *work)
 	char path[PATH_MAX];
 	int err;
 
-	err = scratch_path(&lab->scratch, SCAN_FILE, path,
-			   sizeof(path));
+	err = scratch_path(&lab->scratch, SCAN_FILE, path, sizeof(path));
 	if (!err)
 		err = set_readahead(work->exp, true);
 	if (!err)
@@ -475,7 +473,8 @@ static int wait_for(pid_t pid, struct experiment *exp, struct trial *trial)
 
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return failure_note(failure, -errno, "wait for a trial");
+			return failure_note(failure, -errno,
+					    "wait for a trial");
 	if (WIFSIGNALED(status))
 		return failure_note(failure, -EINTR,
 				    "arm %s was killed by signal %d",
@@ -534,9 +533,8 @@ static bool is_clear(const struct arm *arms, unsigned int nr_arms,
 			unsigned int held = 0;
 
 			for (unsigned int i = 0; i < reps; i++)
-				held += bound_holds(bound,
-						    cell(values, a,
-							 bound->of)[i]);
+				held += bound_holds(bound, cell(values, a,
+								bound->of)[i]);
 			if (held && held < reps)
 				return false;
 			all_hold &= held == reps;
@@ -562,9 +560,8 @@ static int run_repetitions(struct experiment *exp, const struct arm *arms,
 			   unsigned int nr_arms, struct trial *trial,
 			   int64_t *values, unsigned int *reps)
 {
-	unsigned int asked = exp->lab->options.reps ?
-				     exp->lab->options.reps :
-				     exp->workload.reps;
+	unsigned int asked = exp->lab->options.reps ? exp->lab->options.reps :
+						      exp->workload.reps;
 
 	for (*reps = 0;;) {
 		for (unsigned int i = 0; i < nr_arms; i++) {
@@ -591,9 +588,9 @@ static int run_repetitions(struct experiment *exp, const struct arm *arms,
 int experiment_run(struct experiment *exp, const struct arm *arms,
 		   unsigned int nr_arms, struct outcome *outcomes)
 {
-	size_t len = (size_t)nr_arms * NR_METRICS * REPS_LIMIT *
-			     sizeof(int64_t) +
-		     sizeof(struct trial);
+	size_t len =
+		(size_t)nr_arms * NR_METRICS * REPS_LIMIT * sizeof(int64_t) +
+		sizeof(struct trial);
 	unsigned int reps;
 	int64_t *values;
 	void *shared;
@@ -675,8 +672,7 @@ static int reader_need(struct experiment *exp, const struct reader_ops *ops,
 
 	if (!ops || !ops->need)
 		return 0;
-	err = scratch_path(&lab->scratch, SCAN_FILE, path,
-			   sizeof(path));
+	err = scratch_path(&lab->scratch, SCAN_FILE, path, sizeof(path));
 	if (!err)
 		err = reader_open(&r, ops, path, TRY_LEN);
 	if (!err) {
@@ -688,9 +684,10 @@ static int reader_need(struct experiment *exp, const struct reader_ops *ops,
 
 		snprintf(what, sizeof(what), "%s on %s", ops->need,
 			 lab->scratch.fs);
-		need_add(needs, what,
-			 "reading with it gives: %s; this kernel or file system lacks it",
-			 strerror(-err));
+		need_add(
+			needs, what,
+			"reading with it gives: %s; this kernel or file system lacks it",
+			strerror(-err));
 		return 0;
 	}
 	if (err)
@@ -712,12 +709,14 @@ static void workload_needs(struct experiment *exp, enum reclaim reclaim,
 	if (w->mem_pct)
 		needs_merge(needs, &lab->memcg_needs);
 	if (w->high_pct && lab->memcg.flavour == MEMCG_V1)
-		need_add(needs, "memory.high",
-			 "only cgroup v2 has it, and here the memory controller is on v1: boot with cgroup_no_v1=memory");
+		need_add(
+			needs, "memory.high",
+			"only cgroup v2 has it, and here the memory controller is on v1: boot with cgroup_no_v1=memory");
 	if ((w->hot.no_readahead || w->scan.no_readahead) &&
 	    !lab->scratch.read_ahead_knob[0])
-		need_add(needs, "a scratch device of our own",
-			 "read_ahead_kb of a device that others use is not touched: unset MM_CACHE_DIR");
+		need_add(
+			needs, "a scratch device of our own",
+			"read_ahead_kb of a device that others use is not touched: unset MM_CACHE_DIR");
 }
 
 int experiment_open(struct experiment *exp, struct lab *lab,

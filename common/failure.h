@@ -15,7 +15,7 @@ struct failure {
  * is added, unless an earlier failure is kept already: the first one is the
  * cause. Returns @err.
  */
-__attribute__((format(printf, 3, 4)))
-int failure_note(struct failure *failure, int err, const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) int
+failure_note(struct failure *failure, int err, const char *fmt, ...);
 
 #endif

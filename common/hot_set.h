@@ -17,18 +17,22 @@ struct hot_set {
 	uint64_t pages;
 	uint64_t random; /* state of the generator */
 	uint64_t touched; /* reads so far */
-	uint64_t late; /* by the clock: reads issued after the next was due */
+	uint64_t late; /* by the clock: reads issued when the next was due */
 };
 
-/* hot_set_open() - @path, read by @ops; @seed decides the order. 0 or -errno. */
+/*
+ * hot_set_open() - @path, to be read by @ops; @seed decides in which order.
+ * 0 or -errno.
+ */
 int hot_set_open(struct hot_set *hot, const struct reader_ops *ops,
 		 const char *path, uint64_t seed);
 
 void hot_set_close(struct hot_set *hot);
 
 /*
- * hot_set_warm() - read it once from start to end by @ops, in 1 MiB reads. With the @ops of hot_set_open() the same
- * descriptor or mapping is used, and stays. 0, or -errno with @failure.
+ * hot_set_warm() - read it once from start to end by @ops, in 1 MiB reads.
+ * With the @ops of hot_set_open() the same descriptor or mapping is used, and
+ * stays. 0, or -errno with @failure.
  */
 int hot_set_warm(struct hot_set *hot, const struct reader_ops *ops,
 		 struct failure *failure);

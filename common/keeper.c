@@ -58,8 +58,8 @@ struct journal {
 	struct record records[RECORDS_MAX];
 };
 
-__attribute__((format(printf, 2, 3)))
-static void say(struct keeper_report *report, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void
+say(struct keeper_report *report, const char *fmt, ...)
 {
 	size_t used = strlen(report->text);
 	va_list ap;
@@ -93,8 +93,7 @@ static void restore_knob(const struct record *r, struct keeper_report *report)
 	if (err >= 0 && same_value(now, r->found))
 		return;
 	/* Told and not set, when the test was killed in between: still ours. */
-	if (err >= 0 && !same_value(now, r->ours) &&
-	    !same_value(now, r->was)) {
+	if (err >= 0 && !same_value(now, r->ours) && !same_value(now, r->was)) {
 		report->foreign++;
 		say(report,
 		    "%s: left at %s: somebody changed it from the %s set here (found: %s)\n",
@@ -331,8 +330,8 @@ int keeper_lock(int wait, pid_t *holder)
 	return fd;
 }
 
-static int keeper_do(struct journal *j, const struct record *r,
-		     pid_t *group, struct keeper_report *report)
+static int keeper_do(struct journal *j, const struct record *r, pid_t *group,
+		     struct keeper_report *report)
 {
 	switch (r->kind) {
 	case RECORD_GROUP:
@@ -380,7 +379,7 @@ static void keeper_serve(struct journal *j, int sock, pid_t owner)
 
 static void keeper_detach(int sock, int journal_fd, int lock_fd)
 {
-	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM,
+	static const int ignored[] = { SIGHUP,	SIGINT,	 SIGQUIT, SIGTERM,
 				       SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2 };
 	int null;
 
@@ -550,8 +549,8 @@ int keeper_finish(struct keeper *keeper, struct keeper_report *report)
 		return 0;
 	record_init(&r, RECORD_FINISH, "");
 	err = keeper_tell(keeper, &r);
-	if (!err && recv(keeper->sock, report, sizeof(*report), 0) !=
-	    sizeof(*report))
+	if (!err &&
+	    recv(keeper->sock, report, sizeof(*report), 0) != sizeof(*report))
 		err = -EPIPE;
 	close(keeper->sock);
 	keeper->sock = -1;

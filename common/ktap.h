@@ -142,8 +142,8 @@ static inline void ktap_why(const char *label, const char *arm,
 			    const struct summary *s, const struct bound *bound)
 {
 	ksft_print_msg("why %s: %s %s is %" PRId64 " %s (%" PRId64
-		       " to %" PRId64 " in %u repetitions), must be at %s %" PRId64
-		       ": %s\n",
+		       " to %" PRId64
+		       " in %u repetitions), must be at %s %" PRId64 ": %s\n",
 		       label, arm, name, s->median, unit, s->min, s->max, s->n,
 		       bound->kind == AT_LEAST ? "least" : "most", bound->value,
 		       bound->doubt ? bound->doubt : bound->why);
@@ -184,9 +184,10 @@ static inline const char *ktap_run(struct __test_metadata *_metadata,
 	if (err == -EBUSY && !lab.failure.err)
 		return "a file cannot be dropped from the cache";
 	if (exp->oom_kills) {
-		ksft_print_msg("why %s: OOM: the memcg killed the workload %"
-			       PRId64 " times at a limit of %" PRIu64 " KiB\n",
-			       label, exp->oom_kills, exp->mem_bytes / 1024);
+		ksft_print_msg(
+			"why %s: OOM: the memcg killed the workload %" PRId64
+			" times at a limit of %" PRIu64 " KiB\n",
+			label, exp->oom_kills, exp->mem_bytes / 1024);
 		ASSERT_EQ(0, exp->oom_kills);
 	}
 	ASSERT_EQ(0, err)
@@ -201,12 +202,10 @@ static inline const char *ktap_run(struct __test_metadata *_metadata,
  * about, then the controls, then the rest. The reason when a control did not
  * hold, so that the run tells nothing; else NULL.
  */
-static inline const char *ktap_report(struct __test_metadata *_metadata,
-				      const void *variant,
-				      const struct experiment *exp,
-				      const struct arm *arms,
-				      unsigned int nr_arms,
-				      const struct outcome *outcomes)
+static inline const char *
+ktap_report(struct __test_metadata *_metadata, const void *variant,
+	    const struct experiment *exp, const struct arm *arms,
+	    unsigned int nr_arms, const struct outcome *outcomes)
 {
 	unsigned int shown[nr_arms];
 	char label[128];
@@ -228,17 +227,10 @@ static inline void ktap_expect(struct __test_metadata *_metadata,
 			       const struct summary *s,
 			       const struct bound *bound)
 {
-	int64_t measured = s->median;
-
 	EXPECT_NE(0U, s->n);
-	if (bound_holds(bound, measured))
-		return;
-	ktap_why(label, arm, name, unit, s, bound);
-	if (bound->kind == AT_LEAST) {
-		EXPECT_GE(measured, bound->value);
-	} else {
-		EXPECT_LE(measured, bound->value);
-	}
+	if (!bound_holds(bound, s->median))
+		ktap_why(label, arm, name, unit, s, bound);
+	EXPECT_TRUE(bound_holds(bound, s->median));
 }
 
 /*
@@ -283,9 +275,10 @@ static inline void ktap_conclude(struct __test_metadata *_metadata,
 	ktap_label(_metadata, variant, label, sizeof(label));
 	snprintf(name, sizeof(name), "%s.%s", label, _metadata->name);
 	if (env_taint() != taint_before)
-		ksft_print_msg("why %s: the kernel was tainted during the test: %"
-			       PRIu64 " before, %" PRIu64 " after; see dmesg\n",
-			       label, taint_before, env_taint());
+		ksft_print_msg(
+			"why %s: the kernel was tainted during the test: %" PRIu64
+			" before, %" PRIu64 " after; see dmesg\n",
+			label, taint_before, env_taint());
 	EXPECT_EQ(taint_before, env_taint());
 	if (!options_xfail(&lab.options, name) || _metadata->aborted)
 		return;
@@ -295,8 +288,9 @@ static inline void ktap_conclude(struct __test_metadata *_metadata,
 			 sizeof(_metadata->results->reason),
 			 "listed in MM_CACHE_XFAIL");
 	} else if (_metadata->exit_code == KSFT_PASS) {
-		ksft_print_msg("xpass %s: listed in MM_CACHE_XFAIL, but it holds\n",
-			       name);
+		ksft_print_msg(
+			"xpass %s: listed in MM_CACHE_XFAIL, but it holds\n",
+			name);
 	}
 }
 

@@ -76,9 +76,10 @@ static void check_memory(struct lab *lab)
 static void deny_memcg(struct lab *lab, const char *what, const char *path,
 		       int err)
 {
-	need_add(&lab->memcg_needs, "permission to make memory cgroups",
-		 "cannot %s %s: %s; run as root outside a container, or have the memory controller delegated",
-		 what, path, strerror(-err));
+	need_add(
+		&lab->memcg_needs, "permission to make memory cgroups",
+		"cannot %s %s: %s; run as root outside a container, or have the memory controller delegated",
+		what, path, strerror(-err));
 }
 
 /* Parent of the memcgs, with a memory controller for them. */
@@ -127,8 +128,9 @@ int lab_open(struct lab *lab, uint64_t bytes, void (*waiting)(pid_t holder))
 
 	lab->keeper.sock = -1;
 	if (geteuid()) {
-		need_add(&lab->needs, "root",
-			 "mounting, memory cgroups and LRU settings need it: run by sudo");
+		need_add(
+			&lab->needs, "root",
+			"mounting, memory cgroups and LRU settings need it: run by sudo");
 		return -ENOENT;
 	}
 	err = start_keeper(lab, waiting);

@@ -33,7 +33,7 @@ static bool has_word(const char *text, const char *word)
 
 	for (const char *at = text; (at = strstr(at, word)); at += len)
 		if ((at == text || at[-1] == ' ' || at[-1] == ',') &&
-		    (!at[len] || strchr(" \n,", at[len])))
+		    (!at[len] || strchr(",\n ", at[len])))
 			return true;
 	return false;
 }
@@ -75,11 +75,13 @@ int memcg_find(struct memcg *root, struct needs *needs)
 		return 0;
 	root->flavour = MEMCG_NONE;
 	if (err == -EOPNOTSUPP)
-		need_add(needs, "libmount",
-			 "built without libmount: install its development files (libmount-dev) and build again");
+		need_add(
+			needs, "libmount",
+			"built without libmount: install its development files (libmount-dev) and build again");
 	else
-		need_add(needs, "a memory cgroup controller",
-			 "no mounted cgroup hierarchy offers one: needs CONFIG_MEMCG, and not cgroup_disable=memory");
+		need_add(
+			needs, "a memory cgroup controller",
+			"no mounted cgroup hierarchy offers one: needs CONFIG_MEMCG, and not cgroup_disable=memory");
 	return -ENOENT;
 }
 
@@ -205,8 +207,8 @@ int memcg_read(const struct memcg *memcg, struct memcg_stat *stat)
 	if (err < 0)
 		return err;
 	memcg_stat_parse(text, stat);
-	stat->usage_bytes = memcg_get(
-		memcg, v2 ? "memory.current" : "memory.usage_in_bytes");
+	stat->usage_bytes = memcg_get(memcg, v2 ? "memory.current" :
+						  "memory.usage_in_bytes");
 
 	err = path_join(path, sizeof(path), memcg->path,
 			v2 ? "memory.events" : "memory.oom_control");

@@ -30,8 +30,8 @@ struct needs {
  * need_add() - note that @what is missing; a @what already noted is kept once.
  * Beyond NEEDS_MAX the rest is dropped: eight missing things are enough to say.
  */
-__attribute__((format(printf, 3, 4)))
-void need_add(struct needs *needs, const char *what, const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) void
+need_add(struct needs *needs, const char *what, const char *fmt, ...);
 
 /* needs_merge() - add all of @from to @to. */
 void needs_merge(struct needs *to, const struct needs *from);

@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MIB ((uint64_t)1024 * 1024)
 #define MEM_MIN (32 * MIB)
 #define MEM_MAX (64 * 1024 * MIB)
-
-extern char **environ;
 
 /* Each known variable, and what it may hold. */
 static const struct {
@@ -110,9 +109,10 @@ static int refuse_unknown(char *why, size_t len)
 			ok = strlen(known[i].name) == n &&
 			     !strncmp(*var, known[i].name, n);
 		if (!ok) {
-			snprintf(why, len,
-				 "%.*s: no such variable; the README lists those there are",
-				 (int)n, *var);
+			snprintf(
+				why, len,
+				"%.*s: no such variable; the README lists those there are",
+				(int)n, *var);
 			return -EINVAL;
 		}
 	}
@@ -145,8 +145,9 @@ int options_read(struct options *options, char *why, size_t len)
 		}
 	}
 	if (options->dir && options->dev) {
-		snprintf(why, len,
-			 "MM_CACHE_DIR and MM_CACHE_DEV are both set: choose one");
+		snprintf(
+			why, len,
+			"MM_CACHE_DIR and MM_CACHE_DEV are both set: choose one");
 		return -EINVAL;
 	}
 	return 0;

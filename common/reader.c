@@ -27,10 +27,10 @@ static int read_exactly(struct reader *r, off_t pos, size_t len, int flags)
 		len = pos < r->size ? r->size - pos : 0;
 	while (done < len) {
 		struct iovec iov = { r->buf + done, len - done };
-		ssize_t got = flags ? preadv2(r->fd, &iov, 1, pos + done,
-					      flags) :
-				      pread(r->fd, iov.iov_base, iov.iov_len,
-					    pos + done);
+		ssize_t got =
+			flags ? preadv2(r->fd, &iov, 1, pos + done, flags) :
+				pread(r->fd, iov.iov_base, iov.iov_len,
+				      pos + done);
 
 		if (got < 0 && errno == EINTR)
 			continue;

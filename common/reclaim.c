@@ -71,12 +71,14 @@ int reclaim_select(enum reclaim reclaim, struct keeper *keeper,
 				  reclaim == RECLAIM_MGLRU ? "7" : "0");
 		if (err == -ENOENT) {
 			need_add(needs, "CONFIG_LRU_GEN",
-				 "no " LRU_GEN_DIR ": boot a kernel with CONFIG_LRU_GEN=y");
+				 "no " LRU_GEN_DIR
+				 ": boot a kernel with CONFIG_LRU_GEN=y");
 			return err;
 		}
 		if (err == -EACCES || err == -EROFS || err == -EPERM) {
 			need_add(needs, "a writable lru_gen/enabled",
-				 LRU_GEN_ENABLED ": %s; run as root outside a container",
+				 LRU_GEN_ENABLED
+				 ": %s; run as root outside a container",
 				 strerror(-err));
 			return -ENOENT;
 		}
@@ -87,7 +89,8 @@ int reclaim_select(enum reclaim reclaim, struct keeper *keeper,
 			return err;
 		if (now != reclaim) {
 			need_add(needs, "a working lru_gen/enabled",
-				 LRU_GEN_ENABLED " still says %s after switching to %s",
+				 LRU_GEN_ENABLED
+				 " still says %s after switching to %s",
 				 reclaim_name(now), reclaim_name(reclaim));
 			return -ENOENT;
 		}

@@ -170,8 +170,9 @@ enum residency_meter residency_choose(int fd, struct needs *needs)
 			 tried == -EDOM ? "lies about a page never read" :
 					  strerror(-tried));
 	}
-	need_add(needs, "a way to see what is cached",
-		 "cachestat(): %s; mincore(): %s. Needs Linux 6.5 with CONFIG_CACHESTAT_SYSCALL and no seccomp filter on it, or the right to write the file",
-		 found[0], found[1]);
+	need_add(
+		needs, "a way to see what is cached",
+		"cachestat(): %s; mincore(): %s. Needs Linux 6.5 with CONFIG_CACHESTAT_SYSCALL and no seccomp filter on it, or the right to write the file",
+		found[0], found[1]);
 	return METER_NONE;
 }

@@ -105,14 +105,13 @@ static int format(const char *device, const char *fs, struct needs *needs,
 {
 	static const char ext4[] =
 		"lazy_itable_init=0,lazy_journal_init=0,nodiscard";
-	char *const mkfs_ext4[] = { "mkfs.ext4", "-q",	     "-F",
-				    "-b",	 "4096",     "-m",
-				    "0",	 "-L",	     LABEL,
+	char *const mkfs_ext4[] = { "mkfs.ext4", "-q",	       "-F",
+				    "-b",	 "4096",       "-m",
+				    "0",	 "-L",	       LABEL,
 				    "-E",	 (char *)ext4, (char *)device,
 				    NULL };
-	char *const mkfs_xfs[] = {
-		"mkfs.xfs", "-q", "-f", "-K", "-L", LABEL, (char *)device, NULL
-	};
+	char *const mkfs_xfs[] = { "mkfs.xfs", "-q",  "-f",	      "-K",
+				   "-L",       LABEL, (char *)device, NULL };
 	char *const *argv = strcmp(fs, "xfs") ? mkfs_ext4 : mkfs_xfs;
 	int status = run(argv);
 
@@ -164,22 +163,22 @@ static int check_empty(const char *device, struct needs *needs)
 	int found;
 
 	if (!probe) {
-		need_add(needs, "an empty block device",
-			 "MM_CACHE_DEV=%s: %s", device,
-			 strerror(errno ? errno : EIO));
+		need_add(needs, "an empty block device", "MM_CACHE_DEV=%s: %s",
+			 device, strerror(errno ? errno : EIO));
 		return -ENOENT;
 	}
 	blkid_probe_enable_partitions(probe, 1);
 	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_LABEL |
-						 BLKID_SUBLKS_TYPE);
+							 BLKID_SUBLKS_TYPE);
 	found = blkid_do_safeprobe(probe);
 	if (found != 1) {
 		blkid_probe_lookup_value(probe, "TYPE", &type, NULL);
 		blkid_probe_lookup_value(probe, "LABEL", &label, NULL);
 		if (strcmp(label, LABEL)) {
-			need_add(needs, "an empty block device",
-				 "MM_CACHE_DEV=%s holds %s: if it may go, run wipefs -a on it first",
-				 device, type);
+			need_add(
+				needs, "an empty block device",
+				"MM_CACHE_DEV=%s holds %s: if it may go, run wipefs -a on it first",
+				device, type);
 			err = -ENOENT;
 		}
 	}
@@ -212,8 +211,7 @@ static int private_namespace(struct failure *failure)
 		return failure_note(failure, -errno,
 				    "unshare the mount namespace");
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
-		return failure_note(failure, -errno,
-				    "make the mounts private");
+		return failure_note(failure, -errno, "make the mounts private");
 	if (mkdir(MOUNT_POINT, 0700) && errno != EEXIST)
 		return failure_note(failure, -errno, "mkdir " MOUNT_POINT);
 	return 0;
@@ -285,9 +283,11 @@ static int image_open(const char *dir, uint64_t size, struct needs *needs)
 	else
 		err = posix_fallocate(fd, 0, (off_t)size);
 	if (err) {
-		need_add(needs, "free space for the loop image",
-			 "%" PRIu64 " MiB in %s: %s; set TMPDIR to a directory with room, or MM_CACHE_MEM lower",
-			 size / MIB, dir, strerror(err));
+		need_add(
+			needs, "free space for the loop image",
+			"%" PRIu64
+			" MiB in %s: %s; set TMPDIR to a directory with room, or MM_CACHE_MEM lower",
+			size / MIB, dir, strerror(err));
 		close(fd);
 		return -ENOENT;
 	}
@@ -309,15 +309,17 @@ static int open_loop(struct scratch *scratch, const struct options *options,
 	loop = loop_attach(image, device, sizeof(device));
 	close(image);
 	if (loop == -EINVAL) {
-		need_add(needs, "direct I/O for the loop image",
-			 "%s: the file system there has none, so the loop device would cache twice; set TMPDIR to a directory on ext4 or xfs",
-			 options->image_dir);
+		need_add(
+			needs, "direct I/O for the loop image",
+			"%s: the file system there has none, so the loop device would cache twice; set TMPDIR to a directory on ext4 or xfs",
+			options->image_dir);
 		return -ENOENT;
 	}
 	if (loop < 0) {
-		need_add(needs, "a loop device",
-			 "/dev/loop-control: %s; needs CONFIG_BLK_DEV_LOOP, or name a block device by MM_CACHE_DEV or a directory by MM_CACHE_DIR",
-			 strerror(-loop));
+		need_add(
+			needs, "a loop device",
+			"/dev/loop-control: %s; needs CONFIG_BLK_DEV_LOOP, or name a block device by MM_CACHE_DEV or a directory by MM_CACHE_DIR",
+			strerror(-loop));
 		return -ENOENT;
 	}
 	err = format_and_mount(scratch, device, options->fs, needs, failure);
@@ -382,16 +384,18 @@ static int open_directory(struct scratch *scratch,
 	else if (access(options->dir, W_OK))
 		err = -errno;
 	if (err) {
-		need_add(needs, "a writable scratch directory",
-			 "MM_CACHE_DIR=%s: %s; make it, name another, or unset MM_CACHE_DIR for a loop device",
-			 options->dir, strerror(-err));
+		need_add(
+			needs, "a writable scratch directory",
+			"MM_CACHE_DIR=%s: %s; make it, name another, or unset MM_CACHE_DIR for a loop device",
+			options->dir, strerror(-err));
 		return -ENOENT;
 	}
 	mountinfo_fs_of(options->dir, scratch->fs, sizeof(scratch->fs));
 	if (!fs_is_local(&st, scratch->fs)) {
-		need_add(needs, "a scratch directory on a block file system",
-			 "MM_CACHE_DIR=%s is on %s; name one on ext4 or xfs, or unset MM_CACHE_DIR for a loop device",
-			 options->dir, scratch->fs);
+		need_add(
+			needs, "a scratch directory on a block file system",
+			"MM_CACHE_DIR=%s is on %s; name one on ext4 or xfs, or unset MM_CACHE_DIR for a loop device",
+			options->dir, scratch->fs);
 		return -ENOENT;
 	}
 	if (statvfs(options->dir, &vfs))
@@ -433,8 +437,9 @@ int scratch_open(struct scratch *scratch, const struct options *options,
 		return open_directory(scratch, options, bytes, keeper, needs,
 				      failure);
 #ifndef HAVE_LIBMOUNT
-	need_add(needs, "libmount",
-		 "built without libmount: install its development files (libmount-dev) and build again, or name a directory by MM_CACHE_DIR");
+	need_add(
+		needs, "libmount",
+		"built without libmount: install its development files (libmount-dev) and build again, or name a directory by MM_CACHE_DIR");
 	return -ENOENT;
 #endif
 	if (options->dev)
@@ -473,7 +478,7 @@ static int create(const struct scratch *scratch, const char *name, char *path,
 		return failure_note(failure, -ENAMETOOLONG, "%s", name);
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		  0600);
-	return fd < 0 ? failure_note(failure, -errno, "create %s", path) : fd;
+	return fd < 0 ? failure_note(failure, -errno, "make %s", path) : fd;
 }
 
 int scratch_hole(const struct scratch *scratch, const char *name,

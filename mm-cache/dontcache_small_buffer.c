@@ -21,22 +21,22 @@
 
 #define KIB 1024
 
-#define READS_OF(of_limit, bytes)                                             \
-	.scan = {                                                             \
-		.pct = (of_limit),                                            \
-		.buffer = (bytes),                                            \
-		.read_by = &reader_pread,                                     \
-	}
-
-/* A file of 48 MiB: in no memcg, or in one of 32 MiB. */
-#define NO_MEMCG(bytes) { .reps = COUNT_REPS, READS_OF(75, bytes) }
-#define MEMCG_HIGH(bytes)                                                     \
-	{ .reps = COUNT_REPS, .mem_pct = 50, .high_pct = 33,                  \
-	  READS_OF(150, bytes) }
-
 /* A counter without spread needs one; the second shows that it has none. */
 #define COUNT_REPS 2
 #define TIME_REPS 7
+
+/* Of files of 48 MiB; the variants say by how much at a time. */
+static const struct workload no_memcg = {
+	.reps = COUNT_REPS,
+	.scan = { .pct = 75, .read_by = &reader_pread },
+};
+
+static const struct workload memcg_high = {
+	.reps = COUNT_REPS,
+	.mem_pct = 50,
+	.high_pct = 33,
+	.scan = { .pct = 150, .read_by = &reader_pread },
+};
 
 /*
  * Permille of the size of the file. Today's kernels deliver 1875 at 4 KiB,
@@ -67,72 +67,63 @@ FIXTURE(dontcache_small_buffer)
 
 FIXTURE_VARIANT(dontcache_small_buffer)
 {
-	struct workload workload;
+	const struct workload *workload;
+	size_t buffer;
 	int64_t ratio_min;
 };
 
-FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_4k)
-{
-	NO_MEMCG(4 * KIB), SMALL_RATIO_MIN
+/* clang-format off */
+FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_4k) {
+	&no_memcg, 4 * KIB, SMALL_RATIO_MIN,
 };
 
-FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_16k)
-{
-	NO_MEMCG(16 * KIB), SMALL_RATIO_MIN
+FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_16k) {
+	&no_memcg, 16 * KIB, SMALL_RATIO_MIN,
 };
 
-FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_64k)
-{
-	NO_MEMCG(64 * KIB), LARGE_RATIO_MIN
+FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_64k) {
+	&no_memcg, 64 * KIB, LARGE_RATIO_MIN,
 };
 
-FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_128k)
-{
-	NO_MEMCG(128 * KIB), LARGE_RATIO_MIN
+FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_128k) {
+	&no_memcg, 128 * KIB, LARGE_RATIO_MIN,
 };
 
-FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_1m)
-{
-	NO_MEMCG(1024 * KIB), LARGE_RATIO_MIN
+FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_1m) {
+	&no_memcg, 1024 * KIB, LARGE_RATIO_MIN,
 };
 
-FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_4k)
-{
-	MEMCG_HIGH(4 * KIB), SMALL_RATIO_MIN
+FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_4k) {
+	&memcg_high, 4 * KIB, SMALL_RATIO_MIN,
 };
 
-FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_16k)
-{
-	MEMCG_HIGH(16 * KIB), SMALL_RATIO_MIN
+FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_16k) {
+	&memcg_high, 16 * KIB, SMALL_RATIO_MIN,
 };
 
-FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_64k)
-{
-	MEMCG_HIGH(64 * KIB), LARGE_RATIO_MIN
+FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_64k) {
+	&memcg_high, 64 * KIB, LARGE_RATIO_MIN,
 };
 
-FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_128k)
-{
-	MEMCG_HIGH(128 * KIB), LARGE_RATIO_MIN
+FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_128k) {
+	&memcg_high, 128 * KIB, LARGE_RATIO_MIN,
 };
 
-FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_1m)
-{
-	MEMCG_HIGH(1024 * KIB), LARGE_RATIO_MIN
+FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_1m) {
+	&memcg_high, 1024 * KIB, LARGE_RATIO_MIN,
 };
+
+/* clang-format on */
 
 enum { NORMAL, DONTCACHE, NR_ARMS };
-
-#define NORMAL_READS_ONCE                                                     \
-	{ AMPLIFICATION, AT_MOST, AMPLIFICATION_MAX,                          \
-	  .doubt = "reads without the flag read more than the file" },        \
-	{ AMPLIFICATION, AT_LEAST, AMPLIFICATION_MIN,                         \
-	  .doubt = "reads without the flag did not reach the device" }
 
 static const struct arm count_arms[NR_ARMS] = {
 	[NORMAL] = {
 		.name = "normal",
-		.bounds = { NORMAL_READS_ONCE },
+		.bounds = { { AMPLIFICATION, AT_MOST, AMPLIFICATION_MAX,
+			      .doubt = "reads without the flag read more than the file" },
+			    { AMPLIFICATION, AT_LEAST, AMPLIFICATION_MIN,
+			      .doubt = "reads without the flag did not reach the device" } },
 	},
 	[DONTCACHE] = {
 		.name = "dontcache",
@@ -149,7 +140,10 @@ static const struct arm time_arms[NR_ARMS] = {
 	[NORMAL] = {
 		.name = "normal",
 		.measured = 1 << THROUGHPUT,
-		.bounds = { NORMAL_READS_ONCE },
+		.bounds = { { AMPLIFICATION, AT_MOST, AMPLIFICATION_MAX,
+			      .doubt = "reads without the flag read more than the file" },
+			    { AMPLIFICATION, AT_LEAST, AMPLIFICATION_MIN,
+			      .doubt = "reads without the flag did not reach the device" } },
 	},
 	[DONTCACHE] = {
 		.name = "dontcache",
@@ -160,10 +154,12 @@ static const struct arm time_arms[NR_ARMS] = {
 
 FIXTURE_SETUP(dontcache_small_buffer)
 {
+	struct workload workload = *variant->workload;
 	struct needs needs = { 0 };
 
-	ASSERT_EQ(0, experiment_open(&self->exp, &lab, &variant->workload,
-				     RECLAIM_ANY, count_arms, NR_ARMS, &needs))
+	workload.scan.buffer = variant->buffer;
+	ASSERT_EQ(0, experiment_open(&self->exp, &lab, &workload, RECLAIM_ANY,
+				     count_arms, NR_ARMS, &needs))
 	{
 		ktap_failure(&lab.failure);
 	}
@@ -206,8 +202,7 @@ TEST_F_TIMEOUT(dontcache_small_buffer, keeps_throughput, KTAP_TIMEOUT)
 	const char *doubt;
 
 	if (slow)
-		SKIP(return, "need: a machine with timing of its own, not %s",
-			   slow);
+		SKIP(return, "need: timing that is its own, not of: %s", slow);
 	self->exp.workload.reps = TIME_REPS;
 	doubt = ktap_run(_metadata, variant, &self->exp, time_arms, NR_ARMS,
 			 outcomes);
@@ -229,8 +224,8 @@ TEST_F_TIMEOUT(dontcache_small_buffer, keeps_throughput, KTAP_TIMEOUT)
 
 int main(int argc, char **argv)
 {
-	static const struct workload whole = MEMCG_HIGH(4 * KIB);
-	static const struct workload *const workloads[] = { &whole };
+	static const struct workload *const workloads[] = { &no_memcg,
+							    &memcg_high };
 
 	return ktap_main(argc, argv, workloads, ARRAY_SIZE(workloads));
 }

@@ -25,31 +25,40 @@
 #include "experiment.h"
 #include "ktap.h"
 
-#define HOT(per_page, by, ...)                                                \
-	.hot = { .pct = 40, .warm = 2, .touches = (per_page),                 \
-		 .warm_by = (by), .read_by = &reader_mmap, __VA_ARGS__ }
-#define SCAN(...)                                                             \
-	.scan = { .pct = 300, .buffer = 1024 * 1024,            \
-		  .read_by = &reader_pread, __VA_ARGS__ }
+#define HOT(per_page, by, ...)            \
+	.hot = { .pct = 40,               \
+		 .warm = 2,               \
+		 .touches = (per_page),   \
+		 .warm_by = (by),         \
+		 .read_by = &reader_mmap, \
+		 __VA_ARGS__ }
+#define SCAN(...)                           \
+	.scan = { .pct = 300,               \
+		  .buffer = 1024 * 1024,    \
+		  .read_by = &reader_pread, \
+		  __VA_ARGS__ }
 
-static const struct workload cool = {
-	.mem_pct = 100, .sparse = true, HOT(1000, &reader_mmap), SCAN()
-};
+static const struct workload cool = { .mem_pct = 100,
+				      .sparse = true,
+				      HOT(1000, &reader_mmap),
+				      SCAN() };
 
-static const struct workload rare = {
-	.mem_pct = 100, .sparse = true, HOT(50, &reader_mmap), SCAN()
-};
+static const struct workload rare = { .mem_pct = 100,
+				      .sparse = true,
+				      HOT(50, &reader_mmap),
+				      SCAN() };
 
-static const struct workload rare_warmed_by_pread = {
-	.mem_pct = 100, .sparse = true, HOT(50, &reader_pread), SCAN()
-};
+static const struct workload rare_warmed_by_pread = { .mem_pct = 100,
+						      .sparse = true,
+						      HOT(50, &reader_pread),
+						      SCAN() };
 
 /* Nor is the mapping faulted in around a touch: one page at a time. */
-static const struct workload rare_no_readahead = {
-	.mem_pct = 100, .sparse = true,
-	HOT(50, &reader_mmap, .no_readahead = true),
-	SCAN(.no_readahead = true)
-};
+static const struct workload rare_no_readahead = { .mem_pct = 100,
+						   .sparse = true,
+						   HOT(50, &reader_mmap,
+						       .no_readahead = true),
+						   SCAN(.no_readahead = true) };
 
 /*
  * Permille of the hot set still cached, medians; each bound lies in a gap.
@@ -84,45 +93,40 @@ FIXTURE_VARIANT(mmap_hot_set)
 	int64_t kept_min;
 };
 
-FIXTURE_VARIANT_ADD(mmap_hot_set, classic_cool)
-{
-	RECLAIM_CLASSIC, &cool, COOL_KEPT_MIN
+/* clang-format off */
+FIXTURE_VARIANT_ADD(mmap_hot_set, classic_cool) {
+	RECLAIM_CLASSIC, &cool, COOL_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare)
-{
-	RECLAIM_CLASSIC, &rare, RARE_KEPT_MIN
+FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare) {
+	RECLAIM_CLASSIC, &rare, RARE_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare_warmed_by_pread)
-{
-	RECLAIM_CLASSIC, &rare_warmed_by_pread, BY_PREAD_KEPT_MIN
+FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare_warmed_by_pread) {
+	RECLAIM_CLASSIC, &rare_warmed_by_pread, BY_PREAD_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare_no_readahead)
-{
-	RECLAIM_CLASSIC, &rare_no_readahead, RARE_KEPT_MIN
+FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare_no_readahead) {
+	RECLAIM_CLASSIC, &rare_no_readahead, RARE_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_cool)
-{
-	RECLAIM_MGLRU, &cool, COOL_KEPT_MIN
+FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_cool) {
+	RECLAIM_MGLRU, &cool, COOL_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare)
-{
-	RECLAIM_MGLRU, &rare, RARE_KEPT_MIN
+FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare) {
+	RECLAIM_MGLRU, &rare, RARE_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare_warmed_by_pread)
-{
-	RECLAIM_MGLRU, &rare_warmed_by_pread, BY_PREAD_KEPT_MIN
+FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare_warmed_by_pread) {
+	RECLAIM_MGLRU, &rare_warmed_by_pread, BY_PREAD_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare_no_readahead)
-{
-	RECLAIM_MGLRU, &rare_no_readahead, RARE_KEPT_MIN
+FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare_no_readahead) {
+	RECLAIM_MGLRU, &rare_no_readahead, RARE_KEPT_MIN,
 };
+
+/* clang-format on */
 
 enum { HOT_ARM, ONCE, COLD_MAPPED, UNSCANNED, NR_ARMS };
 
@@ -130,7 +134,8 @@ static const struct arm arms[NR_ARMS] = {
 	[HOT_ARM] = {
 		.name = "hot",
 		.measured = 1 << EVICTED | 1 << MISSED | 1 << REFAULTS,
-		.bounds = { { KEPT, AT_LEAST, 0, "the scan evicted what is touched through the mapping" } },
+		.bounds = { { KEPT, AT_LEAST, 0,
+			      "the scan evicted what is touched" } },
 	},
 	[ONCE] = {
 		.name = "once",

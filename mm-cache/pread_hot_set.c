@@ -24,29 +24,38 @@
 #include "experiment.h"
 #include "ktap.h"
 
-#define HOT(per_page)                                                         \
-	.hot = { .pct = 40, .warm = 2, .touches = (per_page),                 \
-		 .warm_by = &reader_pread, .read_by = &reader_pread }
-#define SCAN(...)                                                             \
-	.scan = { .pct = 300, .buffer = 1024 * 1024,                          \
-		  .read_by = &reader_pread, __VA_ARGS__ }
+#define HOT(per_page)                      \
+	.hot = { .pct = 40,                \
+		 .warm = 2,                \
+		 .touches = (per_page),    \
+		 .warm_by = &reader_pread, \
+		 .read_by = &reader_pread }
+#define SCAN(...)                           \
+	.scan = { .pct = 300,               \
+		  .buffer = 1024 * 1024,    \
+		  .read_by = &reader_pread, \
+		  __VA_ARGS__ }
 
-static const struct workload warm = {
-	.mem_pct = 100, .sparse = true, HOT(8000), SCAN()
-};
+static const struct workload warm = { .mem_pct = 100,
+				      .sparse = true,
+				      HOT(8000),
+				      SCAN() };
 
-static const struct workload cool = {
-	.mem_pct = 100, .sparse = true, HOT(1000), SCAN()
-};
+static const struct workload cool = { .mem_pct = 100,
+				      .sparse = true,
+				      HOT(1000),
+				      SCAN() };
 
-static const struct workload rare = {
-	.mem_pct = 100, .sparse = true, HOT(50), SCAN()
-};
+static const struct workload rare = { .mem_pct = 100,
+				      .sparse = true,
+				      HOT(50),
+				      SCAN() };
 
 /* Pages read one by one start with a reference, those read ahead without. */
-static const struct workload rare_no_readahead = {
-	.mem_pct = 100, .sparse = true, HOT(50), SCAN(.no_readahead = true)
-};
+static const struct workload rare_no_readahead = { .mem_pct = 100,
+						   .sparse = true,
+						   HOT(50),
+						   SCAN(.no_readahead = true) };
 
 /*
  * Permille of the hot set still cached, medians; each bound lies in a gap.
@@ -81,45 +90,40 @@ FIXTURE_VARIANT(pread_hot_set)
 	int64_t kept_min;
 };
 
-FIXTURE_VARIANT_ADD(pread_hot_set, classic_warm)
-{
-	RECLAIM_CLASSIC, &warm, WARM_KEPT_MIN
+/* clang-format off */
+FIXTURE_VARIANT_ADD(pread_hot_set, classic_warm) {
+	RECLAIM_CLASSIC, &warm, WARM_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(pread_hot_set, classic_cool)
-{
-	RECLAIM_CLASSIC, &cool, COOL_KEPT_MIN
+FIXTURE_VARIANT_ADD(pread_hot_set, classic_cool) {
+	RECLAIM_CLASSIC, &cool, COOL_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(pread_hot_set, classic_rare)
-{
-	RECLAIM_CLASSIC, &rare, RARE_KEPT_MIN
+FIXTURE_VARIANT_ADD(pread_hot_set, classic_rare) {
+	RECLAIM_CLASSIC, &rare, RARE_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(pread_hot_set, classic_rare_no_readahead)
-{
-	RECLAIM_CLASSIC, &rare_no_readahead, RARE_KEPT_MIN
+FIXTURE_VARIANT_ADD(pread_hot_set, classic_rare_no_readahead) {
+	RECLAIM_CLASSIC, &rare_no_readahead, RARE_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(pread_hot_set, mglru_warm)
-{
-	RECLAIM_MGLRU, &warm, WARM_KEPT_MIN
+FIXTURE_VARIANT_ADD(pread_hot_set, mglru_warm) {
+	RECLAIM_MGLRU, &warm, WARM_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(pread_hot_set, mglru_cool)
-{
-	RECLAIM_MGLRU, &cool, COOL_KEPT_MIN
+FIXTURE_VARIANT_ADD(pread_hot_set, mglru_cool) {
+	RECLAIM_MGLRU, &cool, COOL_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(pread_hot_set, mglru_rare)
-{
-	RECLAIM_MGLRU, &rare, RARE_KEPT_MIN
+FIXTURE_VARIANT_ADD(pread_hot_set, mglru_rare) {
+	RECLAIM_MGLRU, &rare, RARE_KEPT_MIN,
 };
 
-FIXTURE_VARIANT_ADD(pread_hot_set, mglru_rare_no_readahead)
-{
-	RECLAIM_MGLRU, &rare_no_readahead, RARE_KEPT_MIN
+FIXTURE_VARIANT_ADD(pread_hot_set, mglru_rare_no_readahead) {
+	RECLAIM_MGLRU, &rare_no_readahead, RARE_KEPT_MIN,
 };
+
+/* clang-format on */
 
 enum { HOT_ARM, ONCE, LEFT_ALONE, UNSCANNED, NR_ARMS };
 
