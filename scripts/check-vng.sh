@@ -64,12 +64,9 @@ second-boot)
 	[ "$(wc -l <"$FALSE_GUEST_PIDS")" -gt 1 ] || exit 255
 	begin; end 0; exit 0
 	;;
-suite-*)
-	begin
-	cat "$FALSE_GUEST_LOG"
-	end 0
-	exit 0
-	;;
+suite-litter) begin; cat "$FALSE_GUEST_LOG"; end 3; exit 3 ;;
+suite-no-start) begin; cat "$FALSE_GUEST_LOG"; end 125; exit 125 ;;
+suite-*) begin; cat "$FALSE_GUEST_LOG"; end 0; exit 0 ;;
 esac
 END
 chmod +x "$CHECK_TMP/bin/vng"
@@ -168,7 +165,7 @@ mkdir -p "$CHECK_TMP/install"
 printf '#!/bin/sh\n' >"$CHECK_TMP/install/run_kselftest.sh"
 chmod +x "$CHECK_TMP/install/run_kselftest.sh"
 echo mm-cache:pread_hot_set >"$CHECK_TMP/install/kselftest-list.txt"
-verdict_case ok 0 'ok' <<'END'
+cat >"$CHECK_TMP/good.ktap" <<'END'
 TAP version 13
 1..1
 # timeout set to 600
@@ -179,6 +176,9 @@ TAP version 13
 # # Totals: pass:1 fail:0 xfail:0 xpass:0 skip:0 error:0
 ok 1 selftests: mm-cache: pread_hot_set
 END
+verdict_case ok 0 '1 ok' <"$CHECK_TMP/good.ktap"
+verdict_case litter 1 'left the guest otherwise' <"$CHECK_TMP/good.ktap"
+verdict_case no-start 5 'could not be started in the guest (exit 125)' <"$CHECK_TMP/good.ktap"
 verdict_case not-ok 1 'not ok' <<'END'
 TAP version 13
 1..1
@@ -332,8 +332,30 @@ fi
 
 guest --debian $new_kernel -- sh -c 'echo c >/proc/sysrq-trigger; sleep 60'
 expect panic 70 'guest died: .*not syncing: sysrq triggered crash'
-guest --debian $new_kernel -- sh -c 'poweroff -f; sleep 60'
+
+# The unit tests where MGLRU and cgroup v2 are, and a bitmask that is not "y".
+cat >"$CHECK_TMP/in-guest.sh" <<'END'
+"$CHECK_DIR/unit"
+echo "unit exit $?"
+enabled=/sys/kernel/mm/lru_gen/enabled
+echo 5 >$enabled
+echo "lru_gen before $(cat $enabled)"
+MM_CACHE_REPS=1 "$PROGRAMS_DIR/pread_hot_set" -r pread_hot_set.classic_warm.outlives_one_scan
+echo "lru_gen after $(cat $enabled)"
+poweroff -f
+sleep 60
+END
+guest --debian $old_kernel --set "CHECK_DIR=$CHECK_DIR" --set "PROGRAMS_DIR=$PROGRAMS_DIR" \
+	-- bash "$CHECK_TMP/in-guest.sh"
 expect power-off 70 'guest died: it went down before its last line'
+expect unit-tests-in-guest 70 '^unit exit 0$'
+grep -E '^ok .* # SKIP' "$out" | sed 's/^ok [0-9]* /# in the guest: /'
+expect classic-beside-a-bitmask 70 '^ok 1 pread_hot_set.classic_warm.outlives_one_scan$'
+if grep -q '^lru_gen before 0x0005$' "$out" && grep -q '^lru_gen after 0x0005$' "$out"; then
+	check_ok bitmask-restored
+else
+	check_fail bitmask-restored "not 0x0005 before and after: $(grep '^lru_gen' "$out" | xargs)" "$out"
+fi
 guest --debian $new_kernel --timeout 40 -- sh -c 'echo up; sleep 1000'
 expect hang 70 'guest died: not finished within 40 s'
 echo "# guests in trouble: $((SECONDS - begin)) s"

@@ -49,6 +49,22 @@ else
 	unset MM_CACHE_DEV
 fi
 
+# What the suite may touch, one fact a line: after it all is as it was before.
+machine_state() {
+	local file
+
+	for file in /sys/kernel/mm/lru_gen/enabled /sys/kernel/mm/lru_gen/min_ttl_ms \
+		/sys/kernel/mm/transparent_hugepage/enabled /proc/sys/vm/swappiness \
+		/sys/block/vd*/queue/read_ahead_kb; do
+		[ ! -e "$file" ] || echo "$file $(cat "$file")"
+	done
+	for file in /sys/block/loop*/loop/backing_file /run/mm-cache/journal* /dev/shm/*; do
+		[ ! -e "$file" ] || echo "$file"
+	done
+	find /sys/fs/cgroup -mindepth 1 -type d 2>/dev/null | sed 's/^/cgroup /'
+	awk '{ print "mount", $5, $3 }' /proc/self/mountinfo
+}
+
 run_command() {
 	"${command[@]}"
 }
@@ -62,8 +78,18 @@ run_suite() {
 	done
 	[ ${#selection[@]} -gt 0 ] || selection=(-c mm-cache)
 	cd "$install" || return 125
+	machine_state >/run/state.before
 	./run_kselftest.sh "${selection[@]}" 2>&1 | cat
-	return "${PIPESTATUS[0]}"
+
+	for _ in 1 2 3 4 5 6; do
+		machine_state >/run/state.after
+		cmp -s /run/state.before /run/state.after && return 0
+		sleep 0.5
+	done
+	diff /run/state.before /run/state.after | sed -n \
+		-e 's/^</# the suite left this machine otherwise; gone:/p' \
+		-e 's/^>/# the suite left this machine otherwise; new:/p'
+	return 3
 }
 
 case $mode in

@@ -65,6 +65,7 @@ exit status
   with a COMMAND: its own; else the verdict, as tools/ktap-table gives it:
     0 every property holds       2 inconclusive        5 the output is broken
     1 a property does not hold   4 everything skipped
+    1 also when the suite did not leave the guest as it found it
   64 wrong usage   69 something needed is missing
   70 guest died: it never said its last line (panic, power off, no boot, hang)
   130, 143, 129 ended by INT, TERM, HUP
@@ -667,6 +668,8 @@ install_suite() {
 }
 
 main() {
+	local code
+
 	run_dir='' job_pid='' vng_pid='' filter_pid='' console_pid='' guest_code=''
 	trap cleanup EXIT
 	trap 'exit 130' INT
@@ -699,6 +702,16 @@ main() {
 	[ $mode = suite ] || exit "$guest_code"
 	echo
 	"$here/build/tools/ktap-table" <"$log"
+	code=$?
+	if [ "$guest_code" = 3 ]; then
+		say "the suite left the guest otherwise than it found it:"
+		grep '^# the suite left this machine otherwise' "$log" >&2
+		[ $code != 0 ] || code=1
+	elif [ "$guest_code" != 0 ]; then
+		say "the suite could not be started in the guest (exit $guest_code)"
+		[ $code != 0 ] || code=5
+	fi
+	return $code
 }
 
 main
