@@ -3,6 +3,7 @@
 
 #include "knob.h"
 #include "lab.h"
+#include "one_line.h"
 #include "reclaim.h"
 
 #include <inttypes.h>
@@ -31,6 +32,7 @@ fact(struct env *env, const char *key, const char *fmt, ...)
 	vsnprintf(env->facts[env->nr].value, sizeof(env->facts[0].value), fmt,
 		  ap);
 	va_end(ap);
+	one_line(env->facts[env->nr].value);
 	env->nr++;
 }
 

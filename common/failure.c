@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "failure.h"
 
+#include "one_line.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,5 +21,6 @@ int failure_note(struct failure *failure, int err, const char *fmt, ...)
 	if (used >= 0 && (size_t)used < sizeof(failure->text))
 		snprintf(failure->text + used, sizeof(failure->text) - used,
 			 ": %s", strerror(-err));
+	one_line(failure->text);
 	return err;
 }

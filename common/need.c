@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "need.h"
 
+#include "one_line.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +27,8 @@ void need_add(struct needs *needs, const char *what, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(need->detail, sizeof(need->detail), fmt, ap);
 	va_end(ap);
+	one_line(need->what);
+	one_line(need->detail);
 }
 
 void needs_merge(struct needs *to, const struct needs *from)

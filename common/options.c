@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "options.h"
 
+#include "one_line.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,6 +143,7 @@ int options_read(struct options *options, char *why, size_t len)
 		if (value && option_set(options, known[i].name, value)) {
 			snprintf(why, len, "%s=%s: must be %s", known[i].name,
 				 value, known[i].domain);
+			one_line(why);
 			return -EINVAL;
 		}
 	}

@@ -367,6 +367,29 @@ static void test_failure_keeps_the_first(void)
 	IS(strlen(f.text), sizeof(f.text) - 1);
 }
 
+/* What a user named may hold anything; what is printed is one line of KTAP. */
+static void test_one_line(void)
+{
+	struct failure failure = { 0 };
+	struct needs needs = { 0 };
+	struct options o;
+	char why[320] = "";
+
+	failure_note(&failure, -EIO, "read %s", "/a\nok 1 b");
+	IS_TEXT(failure.text, "read /a?ok 1 b: Input/output error");
+	need_add(&needs, "a\tb", "%s", "\033[1m\177\303\244\r\n");
+	IS_TEXT(needs.list[0].what, "a?b");
+	IS_TEXT(needs.list[0].detail, "?[1m?\303\244??");
+	clearenv();
+	set_env("MM_CACHE_FS=x\nok 1 b");
+	IS(options_read(&o, why, sizeof(why)), -EINVAL);
+	HAS_TEXT(why, "MM_CACHE_FS=x?ok 1 b: must be");
+	clearenv();
+	set_env("MM_CACHE_\nX=1");
+	IS(options_read(&o, why, sizeof(why)), -EINVAL);
+	HAS_TEXT(why, "MM_CACHE_?X: no such variable");
+}
+
 static void test_pattern(void)
 {
 	uint64_t words[512];
@@ -629,6 +652,7 @@ const struct unit_test tests_of_values[] = {
 	{ "needs", test_needs },
 	{ "needs_max", test_needs_max },
 	{ "failure_keeps_the_first", test_failure_keeps_the_first },
+	{ "one_line", test_one_line },
 	{ "pattern", test_pattern },
 	{ "pattern_partial_word", test_pattern_partial_word },
 	{ "exact_lru", test_exact_lru },
