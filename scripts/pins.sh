@@ -288,6 +288,8 @@ over() {
 						print "    " v[j] ": " reason[result, v[j]]
 			}
 			m = split(metrics[owner(result)], part, " ")
+			if (verdicts[result] == "skip")
+				m = 0
 			for (j = 1; j <= m; j++) {
 				key = owner(result) SUBSEP part[j]
 				if (format == "propose")
