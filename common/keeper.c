@@ -415,19 +415,15 @@ int keeper_start(struct keeper *keeper, int lock_fd,
 	snprintf(name, sizeof(name), "journal.%d", owner);
 	err = journal_open(&journal, name, O_CREAT | O_TRUNC);
 	if (err)
-		return err;
+		goto out_lock;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		err = -errno;
-		close(journal.fd);
-		return err;
+		goto out_journal;
 	}
 	keeper->pid = fork();
 	if (keeper->pid < 0) {
 		err = -errno;
-		close(pair[0]);
-		close(pair[1]);
-		close(journal.fd);
-		return err;
+		goto out_pair;
 	}
 	if (!keeper->pid) {
 		keeper_detach(pair[1], journal.fd, lock_fd);
@@ -439,6 +435,16 @@ int keeper_start(struct keeper *keeper, int lock_fd,
 	keeper->sock = pair[0];
 	keeper->owner = owner;
 	return 0;
+
+out_pair:
+	close(pair[0]);
+	close(pair[1]);
+out_journal:
+	unlink(journal.path);
+	close(journal.fd);
+out_lock:
+	close(lock_fd);
+	return err;
 }
 
 static int keeper_tell(struct keeper *keeper, struct record *r)

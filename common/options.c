@@ -115,6 +115,7 @@ static int refuse_unknown(char *why, size_t len)
 				why, len,
 				"%.*s: no such variable; the README lists those there are",
 				(int)n, *var);
+			one_line(why);
 			return -EINVAL;
 		}
 	}

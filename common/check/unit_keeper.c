@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -645,6 +646,34 @@ static void test_lock_of_somebody_else(void)
 	IS(keeper_lock(0, &holder), -EPERM);
 }
 
+/* Descriptors end at the socket, or at the journal. */
+static void test_start_fails(void)
+{
+	static const rlim_t limits[] = { 5, 4 };
+
+	begin();
+	for (size_t i = 0; i < LEN(limits); i++) {
+		struct rlimit limit;
+		pid_t holder;
+		int lock = keeper_lock(0, &holder);
+
+		unit_case("limit %d", (int)limits[i]);
+		IS(lock >= 0, true);
+		getrlimit(RLIMIT_NOFILE, &limit);
+		limit.rlim_cur = limits[i];
+		setrlimit(RLIMIT_NOFILE, &limit);
+		IS(keeper_start(&keeper, lock, &report), -EMFILE);
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		IS(is_there(journal_of(getpid())), false);
+		IS(keeper.sock, -1);
+		/* The lock is free again. */
+		lock = keeper_lock(0, &holder);
+		IS(lock >= 0, true);
+		close(lock);
+	}
+}
+
 static void test_cgroup_is_emptied(void)
 {
 	struct memcg root, parent, child;
@@ -704,6 +733,7 @@ const struct unit_test tests_of_keeper[] = {
 	{ "lock_waits", test_lock_waits },
 	{ "lock_is_never_stale", test_lock_is_never_stale },
 	{ "lock_of_somebody_else", test_lock_of_somebody_else },
+	{ "keeper_start_fails", test_start_fails },
 	{ "keeper_cgroup_is_emptied", test_cgroup_is_emptied },
 	{ 0 },
 };
