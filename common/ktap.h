@@ -263,6 +263,48 @@ static inline void ktap_judge(struct __test_metadata *_metadata,
 }
 
 /*
+ * ktap_setup() - body of a FIXTURE_SETUP: prepare @exp, or skip the test for
+ * all that it needs and that is missing. What the harness does with that ends
+ * the test.
+ */
+static inline void ktap_setup(struct __test_metadata *_metadata,
+			      struct experiment *exp,
+			      const struct workload *workload,
+			      enum reclaim reclaim, const struct arm *arms,
+			      unsigned int nr_arms)
+{
+	struct needs needs = { 0 };
+
+	ASSERT_EQ(0, experiment_open(exp, &lab, workload, reclaim, arms,
+				     nr_arms, &needs))
+	{
+		ktap_failure(&lab.failure);
+	}
+	if (needs_any(&needs))
+		SKIP(return, "%s", ktap_needs(&needs));
+}
+
+/*
+ * ktap_test() - body of a test whose verdict is in the bounds of its arms: run
+ * them, judge the controls, then the properties.
+ */
+static inline void ktap_test(struct __test_metadata *_metadata,
+			     const void *variant, struct experiment *exp,
+			     const struct arm *arms, unsigned int nr_arms)
+{
+	struct outcome outcomes[nr_arms];
+	const char *doubt;
+
+	doubt = ktap_run(_metadata, variant, exp, arms, nr_arms, outcomes);
+	if (!doubt)
+		doubt = ktap_report(_metadata, variant, exp, arms, nr_arms,
+				    outcomes);
+	if (doubt)
+		SKIP(return, "inconclusive: %s", doubt);
+	ktap_judge(_metadata, variant, arms, nr_arms, outcomes);
+}
+
+/*
  * ktap_conclude() - last word of a test: new taint fails it, and a failure
  * that MM_CACHE_XFAIL lists by the full name of the test becomes an XFAIL.
  */

@@ -106,15 +106,8 @@ static const struct arm arms[NR_ARMS] = {
 
 FIXTURE_SETUP(dontcache_hot_set)
 {
-	struct needs needs = { 0 };
-
-	ASSERT_EQ(0, experiment_open(&self->exp, &lab, &workload,
-				     variant->reclaim, arms, NR_ARMS, &needs))
-	{
-		ktap_failure(&lab.failure);
-	}
-	if (needs_any(&needs))
-		SKIP(return, "%s", ktap_needs(&needs));
+	ktap_setup(_metadata, &self->exp, &workload, variant->reclaim, arms,
+		   NR_ARMS);
 }
 
 FIXTURE_TEARDOWN(dontcache_hot_set)
@@ -124,17 +117,7 @@ FIXTURE_TEARDOWN(dontcache_hot_set)
 
 TEST_F_TIMEOUT(dontcache_hot_set, evicts_nothing, KTAP_TIMEOUT)
 {
-	struct outcome outcomes[NR_ARMS];
-	const char *doubt;
-
-	doubt = ktap_run(_metadata, variant, &self->exp, arms, NR_ARMS,
-			 outcomes);
-	if (!doubt)
-		doubt = ktap_report(_metadata, variant, &self->exp, arms,
-				    NR_ARMS, outcomes);
-	if (doubt)
-		SKIP(return, "inconclusive: %s", doubt);
-	ktap_judge(_metadata, variant, arms, NR_ARMS, outcomes);
+	ktap_test(_metadata, variant, &self->exp, arms, NR_ARMS);
 }
 
 int main(int argc, char **argv)

@@ -155,16 +155,10 @@ static const struct arm time_arms[NR_ARMS] = {
 FIXTURE_SETUP(dontcache_small_buffer)
 {
 	struct workload workload = *variant->workload;
-	struct needs needs = { 0 };
 
 	workload.scan.buffer = variant->buffer;
-	ASSERT_EQ(0, experiment_open(&self->exp, &lab, &workload, RECLAIM_ANY,
-				     count_arms, NR_ARMS, &needs))
-	{
-		ktap_failure(&lab.failure);
-	}
-	if (needs_any(&needs))
-		SKIP(return, "%s", ktap_needs(&needs));
+	ktap_setup(_metadata, &self->exp, &workload, RECLAIM_ANY, count_arms,
+		   NR_ARMS);
 }
 
 FIXTURE_TEARDOWN(dontcache_small_buffer)
@@ -174,17 +168,7 @@ FIXTURE_TEARDOWN(dontcache_small_buffer)
 
 TEST_F_TIMEOUT(dontcache_small_buffer, reads_each_byte_once, KTAP_TIMEOUT)
 {
-	struct outcome outcomes[NR_ARMS];
-	const char *doubt;
-
-	doubt = ktap_run(_metadata, variant, &self->exp, count_arms, NR_ARMS,
-			 outcomes);
-	if (!doubt)
-		doubt = ktap_report(_metadata, variant, &self->exp, count_arms,
-				    NR_ARMS, outcomes);
-	if (doubt)
-		SKIP(return, "inconclusive: %s", doubt);
-	ktap_judge(_metadata, variant, count_arms, NR_ARMS, outcomes);
+	ktap_test(_metadata, variant, &self->exp, count_arms, NR_ARMS);
 }
 
 TEST_F_TIMEOUT(dontcache_small_buffer, keeps_throughput, KTAP_TIMEOUT)

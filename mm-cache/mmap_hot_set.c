@@ -162,15 +162,8 @@ static const struct arm arms[NR_ARMS] = {
 
 FIXTURE_SETUP(mmap_hot_set)
 {
-	struct needs needs = { 0 };
-
-	ASSERT_EQ(0, experiment_open(&self->exp, &lab, variant->workload,
-				     variant->reclaim, arms, NR_ARMS, &needs))
-	{
-		ktap_failure(&lab.failure);
-	}
-	if (needs_any(&needs))
-		SKIP(return, "%s", ktap_needs(&needs));
+	ktap_setup(_metadata, &self->exp, variant->workload, variant->reclaim,
+		   arms, NR_ARMS);
 }
 
 FIXTURE_TEARDOWN(mmap_hot_set)
@@ -180,20 +173,11 @@ FIXTURE_TEARDOWN(mmap_hot_set)
 
 TEST_F_TIMEOUT(mmap_hot_set, outlives_one_scan, KTAP_TIMEOUT)
 {
-	struct outcome outcomes[NR_ARMS];
 	struct arm judged[NR_ARMS];
-	const char *doubt;
 
 	memcpy(judged, arms, sizeof(judged));
 	judged[HOT_ARM].bounds[0].value = variant->kept_min;
-	doubt = ktap_run(_metadata, variant, &self->exp, judged, NR_ARMS,
-			 outcomes);
-	if (!doubt)
-		doubt = ktap_report(_metadata, variant, &self->exp, judged,
-				    NR_ARMS, outcomes);
-	if (doubt)
-		SKIP(return, "inconclusive: %s", doubt);
-	ktap_judge(_metadata, variant, judged, NR_ARMS, outcomes);
+	ktap_test(_metadata, variant, &self->exp, judged, NR_ARMS);
 }
 
 int main(int argc, char **argv)
