@@ -37,8 +37,9 @@ int fio_version(char *buf, size_t len);
 
 /*
  * fio_run() - by the psync engine: one pread() after the other into one buffer.
- * No hint to the kernel, nothing dropped from the cache before, no clock read
- * for each I/O and no map of the blocks read so far: fio at its fastest.
+ * No hint to the kernel, nothing dropped from the cache before; and, as fio is
+ * fastest so, a buffer that begins with a page, no clock read for each I/O, and
+ * no map of the blocks read so far.
  * 0, or -errno with @failure.
  */
 int fio_run(const struct fio_job *job, struct fio_result *result,
