@@ -54,7 +54,8 @@ echo "# Linux $version: $(du -sm . | cut -f 1) MiB of tree"
 
 check_run install-in-tree "$CHECK_TOP/scripts/install-in-tree.sh" "$tree"
 if [ "$(grep -c '^TARGETS += mm-cache$' tools/testing/selftests/Makefile)" -eq 1 ] &&
-		grep '^TARGETS += mm' tools/testing/selftests/Makefile | LC_ALL=C sort -c; then
+		[ "$(grep -A 1 '^TARGETS += mm$' tools/testing/selftests/Makefile | tail -n 1)" = \
+			'TARGETS += mm-cache' ]; then
 	check_ok targets-sorted
 else
 	check_fail targets-sorted "mm-cache is not in its place among TARGETS"
