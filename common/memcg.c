@@ -268,6 +268,9 @@ static int remove_children(const char *path)
 		err = path_join(child, sizeof(child), path, entry->d_name);
 		if (!err)
 			err = memcg_remove(child);
+		/* Its own test may have removed it just now. */
+		if (err == -ENOENT)
+			err = 0;
 	}
 	closedir(dir);
 	return err;
