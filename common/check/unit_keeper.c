@@ -107,6 +107,10 @@ static pid_t start_owner(void (*body)(void), pid_t *keeper_pid)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* Ignored in what a script runs in the background. */
+		signal(SIGINT, SIG_DFL);
+		signal(SIGQUIT, SIG_DFL);
 		close(pair[0]);
 		IS(start(), 0);
 		body();
