@@ -40,7 +40,9 @@ struct summary summarize(const int64_t *values, unsigned int n)
 	return s;
 }
 
-int64_t best_ratio(const struct summary *a, const struct summary *b)
+struct summary best_ratio(const struct summary *a, const struct summary *b)
 {
-	return permille(a->max, b->max);
+	int64_t ratio = permille(a->max, b->max);
+
+	return (struct summary){ a->n, ratio, ratio, ratio };
 }

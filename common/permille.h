@@ -32,8 +32,9 @@ int64_t permille(uint64_t part, uint64_t whole);
 /*
  * best_ratio() - largest value of @a in permille of that of @b, for rates that
  * were measured side by side: other load on the machine only ever lowers one.
+ * One figure, so that median, min and max are the same; n is that of @a.
  */
-int64_t best_ratio(const struct summary *a, const struct summary *b);
+struct summary best_ratio(const struct summary *a, const struct summary *b);
 
 /* summarize() - summary of @n values; the array is left as it was. */
 struct summary summarize(const int64_t *values, unsigned int n);

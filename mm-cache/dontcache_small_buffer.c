@@ -51,14 +51,13 @@ static const struct workload memcg_high = {
 
 /*
  * Permille of the throughput without the flag, each the best of TIME_REPS:
- * other load only slows a pass down. The report had 98 at 4 KiB. Here 4 KiB
- * gives 61 to 130 and 16 KiB 90 to 350 (6.18, idle and with both CPUs busy);
- * reads of 128 KiB, where each byte is read once, 670 and more. At 64 KiB
- * and above other load moves the figure from 360 to 3450, so there the bound
- * only excludes a collapse like the report's.
+ * other load only slows a pass down. The report had 98 at 4 KiB; here it is 61
+ * to 130 (6.18, idle and with both CPUs busy). Reads of 128 KiB, where each
+ * byte is read once, give 670 and more, so the bound tells a collapse from a
+ * cost. Between, other load moves the figure from 90 to 1200 (16 KiB): those
+ * sizes are printed, not judged.
  */
-#define SMALL_RATIO_MIN 500
-#define LARGE_RATIO_MIN 100
+#define RATIO_MIN 500
 
 FIXTURE(dontcache_small_buffer)
 {
@@ -69,48 +68,47 @@ FIXTURE_VARIANT(dontcache_small_buffer)
 {
 	const struct workload *workload;
 	size_t buffer;
-	int64_t ratio_min;
 };
 
 /* clang-format off */
 FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_4k) {
-	&no_memcg, 4 * KIB, SMALL_RATIO_MIN,
+	&no_memcg, 4 * KIB,
 };
 
 FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_16k) {
-	&no_memcg, 16 * KIB, SMALL_RATIO_MIN,
+	&no_memcg, 16 * KIB,
 };
 
 FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_64k) {
-	&no_memcg, 64 * KIB, LARGE_RATIO_MIN,
+	&no_memcg, 64 * KIB,
 };
 
 FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_128k) {
-	&no_memcg, 128 * KIB, LARGE_RATIO_MIN,
+	&no_memcg, 128 * KIB,
 };
 
 FIXTURE_VARIANT_ADD(dontcache_small_buffer, no_memcg_1m) {
-	&no_memcg, 1024 * KIB, LARGE_RATIO_MIN,
+	&no_memcg, 1024 * KIB,
 };
 
 FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_4k) {
-	&memcg_high, 4 * KIB, SMALL_RATIO_MIN,
+	&memcg_high, 4 * KIB,
 };
 
 FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_16k) {
-	&memcg_high, 16 * KIB, SMALL_RATIO_MIN,
+	&memcg_high, 16 * KIB,
 };
 
 FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_64k) {
-	&memcg_high, 64 * KIB, LARGE_RATIO_MIN,
+	&memcg_high, 64 * KIB,
 };
 
 FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_128k) {
-	&memcg_high, 128 * KIB, LARGE_RATIO_MIN,
+	&memcg_high, 128 * KIB,
 };
 
 FIXTURE_VARIANT_ADD(dontcache_small_buffer, memcg_high_1m) {
-	&memcg_high, 1024 * KIB, LARGE_RATIO_MIN,
+	&memcg_high, 1024 * KIB,
 };
 
 /* clang-format on */
@@ -136,22 +134,6 @@ static const struct arm count_arms[NR_ARMS] = {
 	},
 };
 
-static const struct arm time_arms[NR_ARMS] = {
-	[NORMAL] = {
-		.name = "normal",
-		.measured = 1 << THROUGHPUT,
-		.bounds = { { AMPLIFICATION, AT_MOST, AMPLIFICATION_MAX,
-			      .doubt = "reads without the flag read more than the file" },
-			    { AMPLIFICATION, AT_LEAST, AMPLIFICATION_MIN,
-			      .doubt = "reads without the flag did not reach the device" } },
-	},
-	[DONTCACHE] = {
-		.name = "dontcache",
-		.scan_by = &reader_dontcache,
-		.measured = 1 << THROUGHPUT | 1 << AMPLIFICATION,
-	},
-};
-
 FIXTURE_SETUP(dontcache_small_buffer)
 {
 	struct workload workload = *variant->workload;
@@ -171,40 +153,112 @@ TEST_F_TIMEOUT(dontcache_small_buffer, reads_each_byte_once, KTAP_TIMEOUT)
 	ktap_test(_metadata, variant, &self->exp, count_arms, NR_ARMS);
 }
 
-TEST_F_TIMEOUT(dontcache_small_buffer, keeps_throughput, KTAP_TIMEOUT)
+static const struct arm time_arms[NR_ARMS] = {
+	[NORMAL] = {
+		.measured = 1 << THROUGHPUT,
+		.bounds = { { AMPLIFICATION, AT_MOST, AMPLIFICATION_MAX,
+			      .doubt = "reads without the flag read more than the file" },
+			    { AMPLIFICATION, AT_LEAST, AMPLIFICATION_MIN,
+			      .doubt = "reads without the flag did not reach the device" } },
+	},
+	[DONTCACHE] = {
+		.scan_by = &reader_dontcache,
+		.measured = 1 << THROUGHPUT | 1 << AMPLIFICATION,
+	},
+};
+
+FIXTURE(dontcache_throughput)
 {
-	const struct bound bound = {
-		.kind = AT_LEAST,
-		.value = variant->ratio_min,
-		.why = "reads with the flag are slower by far",
+	struct experiment exp;
+};
+
+FIXTURE_VARIANT(dontcache_throughput)
+{
+	const struct workload *workload;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(dontcache_throughput, no_memcg) {
+	&no_memcg,
+};
+
+FIXTURE_VARIANT_ADD(dontcache_throughput, memcg_high) {
+	&memcg_high,
+};
+
+/* clang-format on */
+
+FIXTURE_SETUP(dontcache_throughput)
+{
+	struct workload workload = *variant->workload;
+
+	workload.reps = TIME_REPS;
+	ktap_setup(_metadata, &self->exp, &workload, RECLAIM_ANY, count_arms,
+		   NR_ARMS);
+}
+
+FIXTURE_TEARDOWN(dontcache_throughput)
+{
+	ktap_conclude(_metadata, variant);
+}
+
+TEST_F_TIMEOUT(dontcache_throughput, is_near_normal, KTAP_TIMEOUT)
+{
+	static const struct {
+		size_t buffer;
+		const char *arm_names[NR_ARMS];
+		struct bound bound;
+	} sizes[] = {
+		{ 4 * KIB,
+		  { "normal_4k", "dontcache_4k" },
+		  { .kind = AT_LEAST,
+		    .value = RATIO_MIN,
+		    .why = "reads with the flag are slower by far" } },
+		{ 16 * KIB,
+		  { "normal_16k", "dontcache_16k" },
+		  { .kind = NO_BOUND } },
+		{ 64 * KIB,
+		  { "normal_64k", "dontcache_64k" },
+		  { .kind = NO_BOUND } },
+		{ 128 * KIB,
+		  { "normal_128k", "dontcache_128k" },
+		  { .kind = NO_BOUND } },
+		{ 1024 * KIB,
+		  { "normal_1m", "dontcache_1m" },
+		  { .kind = NO_BOUND } },
 	};
-	struct outcome outcomes[NR_ARMS];
+	static const char ratio_name[] = "best_throughput_ratio";
 	const char *slow = env_slow(&lab);
-	struct summary best;
-	int64_t ratio;
 	char label[128];
-	const char *doubt;
 
 	if (slow)
 		SKIP(return, "need: timing that is its own, not of: %s", slow);
-	self->exp.workload.reps = TIME_REPS;
-	doubt = ktap_run(_metadata, variant, &self->exp, time_arms, NR_ARMS,
-			 outcomes);
-	if (doubt)
-		SKIP(return, "inconclusive: %s", doubt);
-	ratio = best_ratio(&outcomes[DONTCACHE].metric[THROUGHPUT],
-			   &outcomes[NORMAL].metric[THROUGHPUT]);
-	best = (struct summary){ outcomes[NORMAL].metric[THROUGHPUT].n, ratio,
-				 ratio, ratio };
 	ktap_label(_metadata, variant, label, sizeof(label));
-	ktap_metric(label, "dontcache", "best_throughput_ratio", "permille",
-		    &best, &bound);
-	doubt = ktap_report(_metadata, variant, &self->exp, time_arms, NR_ARMS,
-			    outcomes);
-	if (doubt)
-		SKIP(return, "inconclusive: %s", doubt);
-	ktap_expect(_metadata, label, "dontcache", "best_throughput_ratio",
-		    "permille", &best, &bound);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct outcome outcomes[NR_ARMS];
+		struct arm arms[NR_ARMS];
+		struct summary ratio;
+		const char *doubt;
+
+		memcpy(arms, time_arms, sizeof(arms));
+		for (int a = 0; a < NR_ARMS; a++)
+			arms[a].name = sizes[i].arm_names[a];
+		self->exp.workload.scan.buffer = sizes[i].buffer;
+		doubt = ktap_run(_metadata, variant, &self->exp, arms, NR_ARMS,
+				 outcomes);
+		if (doubt)
+			SKIP(return, "inconclusive: %s", doubt);
+		ratio = best_ratio(&outcomes[DONTCACHE].metric[THROUGHPUT],
+				   &outcomes[NORMAL].metric[THROUGHPUT]);
+		ktap_metric(label, arms[DONTCACHE].name, ratio_name, "permille",
+			    &ratio, &sizes[i].bound);
+		doubt = ktap_report(_metadata, variant, &self->exp, arms,
+				    NR_ARMS, outcomes);
+		if (doubt)
+			SKIP(return, "inconclusive: %s", doubt);
+		ktap_expect(_metadata, label, arms[DONTCACHE].name, ratio_name,
+			    "permille", &ratio, &sizes[i].bound);
+	}
 }
 
 int main(int argc, char **argv)

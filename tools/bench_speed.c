@@ -207,7 +207,7 @@ static void report(struct bench *b, const struct duel *duel,
 				 rates->retried);
 	/* Other load only ever lowers a rate. */
 	bench_report_one(b, duel->name, "best_ratio", "permille",
-			 best_ratio(&ours, &fio));
+			 best_ratio(&ours, &fio).median);
 	bench_report(b, duel->name, "ratio", "permille", &ratio, AT_LEAST,
 		     RATIO_MIN);
 }
