@@ -111,6 +111,7 @@ static pid_t start_owner(void (*body)(void), pid_t *keeper_pid)
 		/* Ignored in what a script runs in the background. */
 		signal(SIGINT, SIG_DFL);
 		signal(SIGQUIT, SIG_DFL);
+		setpgid(0, 0);
 		close(pair[0]);
 		IS(start(), 0);
 		body();
@@ -266,6 +267,19 @@ static void test_owner_killed(void)
 		expect_clean();
 		IS(is_there(journal_of(owner)), false);
 	}
+}
+
+static void test_group_of_the_owner_killed(void)
+{
+	pid_t kept_by;
+	pid_t owner;
+
+	begin();
+	owner = start_owner(make_mess, &kept_by);
+	kill(-owner, SIGKILL);
+	IS(ends(owner), true);
+	IS(ends(kept_by), true);
+	expect_clean();
 }
 
 static void test_keeper_heeds_no_signal(void)
@@ -718,6 +732,7 @@ const struct unit_test tests_of_keeper[] = {
 	{ "keeper_knob_that_cannot_be_restored",
 	  test_knob_that_cannot_be_restored },
 	{ "keeper_owner_killed", test_owner_killed },
+	{ "keeper_group_of_the_owner_killed", test_group_of_the_owner_killed },
 	{ "keeper_heeds_no_signal", test_keeper_heeds_no_signal },
 	{ "keeper_next_start_repairs", test_next_start_repairs },
 	{ "keeper_torn_record", test_torn_record },

@@ -595,6 +595,8 @@ static void test_experiment_doubt(void)
 	o[1].metric[REFAULTS] = all;
 	o[2].metric[KEPT] = (struct summary){ 0 };
 	IS_TEXT(DOUBT, "shrank");
+	o[1].metric[KEPT] = (struct summary){ 0 };
+	IS_TEXT(DOUBT, "spared");
 #undef DOUBT
 }
 
