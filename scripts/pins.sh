@@ -195,6 +195,10 @@ compare() {
 	END {
 		if (broken)
 			exit 5
+		if (!nr_results) {
+			print "pins.sh: no result in " log_name
+			exit 5
+		}
 		for (name in pinned)
 			if (!seen[name])
 				wrong(name ": not in " log_name ", pinned " pinned[name] " (" where[name] ")")
@@ -208,10 +212,6 @@ compare() {
 				wrong(name ": no metric " metric[i] at)
 			else if (median[key] + 0 < lowest[i] + 0 || median[key] + 0 > highest[i] + 0)
 				wrong(name ": " metric[i] " " median[key] ", pinned " lowest[i] ".." highest[i] at)
-		}
-		if (!nr_results) {
-			print "pins.sh: no result in " log_name
-			exit 5
 		}
 		if (nr_wrong)
 			exit 1
