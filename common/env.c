@@ -125,7 +125,8 @@ void env_read(struct env *env, const struct lab *lab)
 	if (lab->scratch.read_ahead_knob[0])
 		fact(env, "read_ahead_kb", "%u", lab->options.read_ahead_kb);
 	else
-		fact(env, "read_ahead_kb", "as found");
+		fact(env, "read_ahead_kb", "%u, as found",
+		     lab->scratch.read_ahead_kb);
 	fact(env, "files", "%s",
 	     lab->options.data ? "data" : "sparse where a test allows it");
 	fact(env, "meter", "%s", residency_meter_name(lab->meter));

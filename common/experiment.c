@@ -696,6 +696,29 @@ static int reader_need(struct experiment *exp, const struct reader_ops *ops,
 	return 0;
 }
 
+/*
+ * At worst there are, beside the hot set and the part, what was read ahead of
+ * the part, and two windows of the scan; one more for what is in flight.
+ */
+#define READ_AHEAD_WINDOWS 4
+
+static void room_needs(struct experiment *exp, struct needs *needs)
+{
+	struct lab *lab = exp->lab;
+	unsigned int kb = lab->scratch.read_ahead_knob[0] ?
+				  lab->options.read_ahead_kb :
+				  lab->scratch.read_ahead_kb;
+	uint64_t want = (uint64_t)kb * 1024 * READ_AHEAD_WINDOWS;
+	uint64_t room = exp->mem_bytes - exp->hot_bytes - part_bytes(exp);
+
+	if (want > room)
+		need_add(
+			needs, "a higher memory limit",
+			"read_ahead_kb %u wants %llu MiB beside the hot set, the limit leaves %llu: set MM_CACHE_MEM higher, or unset MM_CACHE_DIR",
+			kb, (unsigned long long)(want / MIB),
+			(unsigned long long)(room / MIB));
+}
+
 static void workload_needs(struct experiment *exp, enum reclaim reclaim,
 			   struct needs *needs)
 {
@@ -708,6 +731,8 @@ static void workload_needs(struct experiment *exp, enum reclaim reclaim,
 			 "only %s was asked for", reclaim_name(only));
 	if (w->mem_pct)
 		needs_merge(needs, &lab->memcg_needs);
+	if (w->scan.needs_room)
+		room_needs(exp, needs);
 	if (w->high_pct && lab->memcg.flavour == MEMCG_V1)
 		need_add(
 			needs, "memory.high",

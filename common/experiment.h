@@ -86,6 +86,8 @@ struct arm {
  *               it is read, or faulted in, page by page; else it has what
  *               MM_CACHE_READ_AHEAD_KB says
  * @scan.part_pct: of the scan file, from its start: cached in advance by pread()
+ * @scan.needs_room: what is read ahead must have room beside the hot set and the
+ *               part, or it could not but evict
  * @scan.verify: check what the scan reads
  * @sparse: the files are holes unless MM_CACHE_FILES says data. Their pages go
  *          the same way through readahead, the LRU and reclaim, but no read
@@ -110,6 +112,7 @@ struct workload {
 		size_t buffer;
 		bool no_readahead;
 		bool verify;
+		bool needs_room;
 		const struct reader_ops *read_by;
 	} scan;
 };

@@ -47,19 +47,22 @@ int scratch_path(const struct scratch *scratch, const char *name, char *path,
 }
 
 /* The queue belongs to the whole disk, one level above a partition. */
-static void find_read_ahead_knob(struct scratch *scratch, dev_t dev)
+static void find_read_ahead(struct scratch *scratch, dev_t dev)
 {
 	static const char *const forms[] = {
 		"/sys/dev/block/%u:%u/queue/read_ahead_kb",
 		"/sys/dev/block/%u:%u/../queue/read_ahead_kb",
 	};
+	uint64_t kb;
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
 		snprintf(scratch->read_ahead_knob,
 			 sizeof(scratch->read_ahead_knob), forms[i], major(dev),
 			 minor(dev));
-		if (!access(scratch->read_ahead_knob, W_OK))
-			return;
+		if (knob_read_u64(scratch->read_ahead_knob, &kb))
+			continue;
+		scratch->read_ahead_kb = (unsigned int)kb;
+		return;
 	}
 	scratch->read_ahead_knob[0] = '\0';
 }
@@ -244,7 +247,7 @@ static int format_and_mount(struct scratch *scratch, const char *device,
 	snprintf(scratch->fs, sizeof(scratch->fs), "%s", fs);
 	if (stat(device, &st))
 		return failure_note(failure, -errno, "stat %s", device);
-	find_read_ahead_knob(scratch, st.st_rdev);
+	find_read_ahead(scratch, st.st_rdev);
 	return 0;
 }
 
@@ -423,6 +426,9 @@ static int open_directory(struct scratch *scratch,
 		return failure_note(failure, err, "tell the keeper of %s",
 				    scratch->dir);
 	}
+	/* Known, and left alone: others use that device. */
+	find_read_ahead(scratch, st.st_dev);
+	scratch->read_ahead_knob[0] = '\0';
 	snprintf(scratch->device, sizeof(scratch->device), "device %u:%u",
 		 major(st.st_dev), minor(st.st_dev));
 	return 0;

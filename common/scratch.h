@@ -22,6 +22,7 @@ struct scratch {
 	char fs[32]; /* type of the file system */
 	char device[64]; /* what lies below it, for people */
 	char read_ahead_knob[128]; /* "": not ours to set */
+	unsigned int read_ahead_kb; /* as found; 0 when it cannot be known */
 	bool mounted;
 };
 

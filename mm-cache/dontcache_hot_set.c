@@ -27,6 +27,7 @@ static const struct workload workload = {
 		  .part_pct = 12,
 		  .buffer = 1024 * 1024,
 		  .verify = true,
+		  .needs_room = true,
 		  .read_by = &reader_dontcache },
 };
 
