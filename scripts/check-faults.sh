@@ -1,0 +1,242 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Break, one at a time, what the test programs rely on: each fault has its one
+# right outcome, and leaves nothing behind. shim.so makes the faults. First each
+# program runs without one, so that the fault is what changed the verdict.
+. "$(dirname "$0")/check-lib.sh"
+. "$(dirname "$0")/leftovers.sh"
+
+shim=$CHECK_DIR/shim.so
+log=$CHECK_TMP/log
+why=$CHECK_TMP/why
+
+# The quickest tests, that every kernel which works passes.
+pread=pread_hot_set.classic_warm.outlives_one_scan
+mmap=mmap_hot_set.classic_cool.outlives_one_scan
+dontcache=dontcache_hot_set.classic.evicts_nothing
+buffer=dontcache_small_buffer.no_memcg_128k.reads_each_byte_once
+mglru=pread_hot_set.mglru_warm.outlives_one_scan
+
+if [ "$(id -u)" -ne 0 ]; then
+	check_skip faults "needs root"
+	check_done
+fi
+if [ ! -e "$shim" ]; then
+	check_fail faults "$shim is not built"
+	check_done
+fi
+if ! readelf -l "$PROGRAMS_DIR/pread_hot_set" | grep -q INTERP; then
+	check_skip faults "the programs are static: nothing can be preloaded"
+	check_done
+fi
+run_begin
+
+# outcome LOG: what the results of one run come to: "ok", "not ok",
+# "inconclusive", "need", "mixed", or "need" for a program that did not begin.
+outcome()
+{
+	awk '
+		function note(kind) { all = all && all != kind ? "mixed" : kind }
+		/^1\.\.0 # SKIP need: / || /^ok .* # SKIP need: / { note("need"); next }
+		/^ok .* # SKIP inconclusive: / { note("inconclusive"); next }
+		/^ok .* # / { note("unknown"); next }
+		/^ok / { note("ok") }
+		/^not ok / { note("not ok") }
+		END { print all ? all : "nothing" }' "$1"
+}
+
+# The skip reasons of one run, one a line.
+reasons()
+{
+	sed -n 's/^\(ok [0-9].*\|1\.\.0\) # SKIP //p' "$1" | sort -u
+}
+
+# trial FAULTS TEST
+trial()
+{
+	run "$log" MM_CACHE_REPS=3 "CACHE_SHIM=$1" LD_PRELOAD="$shim" \
+		"$PROGRAMS_DIR/${2%%.*}" -r "$2"
+}
+
+# judge NAME OUTCOME REASON [LINE...]: what the last trial must have given:
+# OUTCOME in each result, REASON (a pattern of grep -x) in each skip, and LINEs
+# (patterns of grep) in the output.
+judge()
+{
+	local name=$1 want=$2 reason=$3 status=0 line complaint
+	shift 3
+
+	case $want in
+	"not ok") status=1 ;;
+	need | inconclusive) status=4 ;;
+	esac
+	{
+		[ "$(outcome "$log")" = "$want" ] ||
+			echo "the outcome is $(outcome "$log"), must be $want"
+		[ "$RUN_STATUS" = $status ] ||
+			echo "exit status $RUN_STATUS, must be $status"
+		[ -z "$reason" ] || reasons "$log" | grep -vx "$reason" |
+			sed 's/$/: not the reason to be given/'
+		for line in "$@"; do
+			grep -q -- "$line" "$log" || echo "no line has: $line"
+		done
+		ktap_plan "$log"
+		leftovers "$RUN_PID"
+	} >"$why" 2>&1
+	complaint=$(head -n 1 "$why" 2>&1)
+	if [ -n "$complaint" ]; then
+		{
+			grep -v '^# \(env\|metric\) ' "$log"
+			cat "$why"
+		} >"$why.all"
+		check_fail "$name" "$complaint" "$why.all"
+		return
+	fi
+	check_ok "$name"
+}
+
+# Without a fault: what a program says then, it must not say with one.
+declare -A base
+baseline()
+{
+	local name=baseline-${1%%.*}
+
+	trial "" "$1"
+	base[$1]=$(outcome "$log")
+	case ${base[$1]} in
+	need) check_skip "$name" "$(reasons "$log")" ;;
+	"not ok") judge "$name" "not ok" "" ;;
+	*) judge "$name" ok "" ;;
+	esac
+}
+
+# fault NAME FAULTS TEST OUTCOME REASON [LINE...]
+fault()
+{
+	local name=$1-${3%%.*} faults=$2 test=$3 want=$4
+
+	if [ "${base[$test]}" = need ]; then
+		check_skip "$name" "$test does not run here without a fault either"
+		return
+	fi
+	if [ "${base[$test]}" = "$want" ]; then
+		check_skip "$name" "$test is $want here without a fault, too"
+		return
+	fi
+	trial "$faults" "$test"
+	shift 3
+	judge "$name" "$@"
+}
+
+for test in "$pread" "$mmap" "$dontcache" "$buffer"; do
+	baseline "$test"
+done
+
+scan_lost="inconclusive: .*a set that was read once"
+shrank="inconclusive: .* shrank with no scan"
+
+# (a) The flag is lost on its way to the kernel.
+fault flag-stripped dontcache-stripped "$dontcache" "not ok" "" \
+	"^# why dontcache_hot_set.classic: once kept is " \
+	"^# why dontcache_hot_set.classic: hot scan_left is "
+fault flag-stripped dontcache-stripped "$buffer" inconclusive "inconclusive: .*"
+
+# (b) Nothing can be dropped from the cache before a repetition.
+for test in "$pread" "$mmap" "$dontcache" "$buffer"; do
+	fault fadvise-does-nothing fadvise-does-nothing "$test" inconclusive \
+		"inconclusive: a file cannot be dropped from the cache"
+done
+
+# (c) The hot reader reads nothing.
+for test in "$pread" "$mmap" "$dontcache"; do
+	fault hot-reads-nothing hot-reads-nothing "$test" inconclusive "$shrank"
+done
+
+# (d) The scan reads nothing.
+fault scan-reads-nothing scan-reads-nothing "$pread" inconclusive "$scan_lost"
+fault scan-reads-nothing scan-reads-nothing "$mmap" inconclusive "$scan_lost"
+fault scan-reads-nothing scan-reads-nothing "$dontcache" inconclusive "$scan_lost"
+fault scan-reads-nothing scan-reads-nothing "$buffer" inconclusive \
+	"inconclusive: reads without the flag did not reach the device"
+
+# (e) No meter that tells the truth; then one of two.
+eperm=1
+enosys=38
+for test in "$pread" "$buffer"; do
+	fault no-meter cachestat-fails=$eperm,all-resident "$test" need \
+		"need: a way to see what is cached" "cachestat(): Operation not permitted; mincore(): lies"
+done
+for test in "$pread" "$mmap" "$dontcache"; do
+	trial cachestat-fails=$enosys "$test"
+	judge "mincore-instead-${test%%.*}" "${base[$test]}" "" "^# env meter mincore$"
+done
+
+# (f) The file system has no RWF_DONTCACHE.
+for test in "$dontcache" "$buffer"; do
+	fault flag-unsupported dontcache-unsupported "$test" need \
+		"need: RWF_DONTCACHE on ext4" "Operation not supported"
+done
+
+# (g) The disk is full: by the shim, and really.
+fault disk-full disk-full "$pread" need "need: free space for the loop image" \
+	"^# need free space for the loop image: [0-9]* MiB in $RUN_DIR/images: No space left"
+
+# (h) No memory cgroup may be made.
+for test in "$pread" "$mmap" "$dontcache"; do
+	fault cgroup-denied cgroup-denied "$test" need \
+		"need: permission to make memory cgroups" "Permission denied"
+done
+
+# What else a machine may lack.
+fault no-io-accounting no-io-accounting "$buffer" need "need: .*CONFIG_TASK_IO_ACCOUNTING.*"
+fault no-loop-control no-loop-control "$pread" need "need: a loop device" "CONFIG_BLK_DEV_LOOP"
+fault no-mkfs no-mkfs "$pread" need "need: mkfs.ext4" "e2fsprogs"
+fault all-at-once no-loop-control,cgroup-denied "$pread" need \
+	"need: a loop device, permission to make memory cgroups"
+
+# Switching MGLRU, on files that stand for the kernel's.
+mkdir "$CHECK_TMP/lru_gen"
+fake()
+{
+	rm -f "$CHECK_TMP"/lru_gen/*
+	[ $# -eq 0 ] || echo "$1" >"$CHECK_TMP/lru_gen/enabled"
+	[ $# -eq 0 ] || echo "$2" >"$CHECK_TMP/lru_gen/min_ttl_ms"
+}
+fake_is()
+{
+	[ "$(cat "$CHECK_TMP"/lru_gen/{enabled,min_ttl_ms} | paste -sd ' ')" = "$1" ]
+}
+base[$mglru]=${base[$pread]}
+fake
+fault no-lru-gen "lru-gen=$CHECK_TMP/lru_gen" "$mglru" need "need: CONFIG_LRU_GEN"
+fake 0 1000
+fault lru-gen-read-only "lru-gen=$CHECK_TMP/lru_gen,lru-gen-read-only" "$mglru" need \
+	"need: a writable lru_gen/enabled" "Read-only file system"
+fault lru-gen-stuck "lru-gen=$CHECK_TMP/lru_gen,lru-gen-stuck" "$mglru" need \
+	"need: a working lru_gen/enabled" "still says classic after switching to mglru"
+if [ "${base[$mglru]}" = need ]; then
+	check_skip lru-gen-restored "$mglru does not run here"
+else
+	trial "lru-gen=$CHECK_TMP/lru_gen" "$mglru"
+	if ! grep -q "^# metric pread_hot_set.mglru_warm hot_kept" "$log"; then
+		check_fail lru-gen-restored "the test did not run" "$log"
+	elif ! fake_is "0 1000"; then
+		check_fail lru-gen-restored "it was 0 1000, is $(cat "$CHECK_TMP"/lru_gen/*)" "$log"
+	else
+		check_ok lru-gen-restored
+	fi
+fi
+
+# What goes wrong in the middle.
+for test in "$pread" "$mmap"; do
+	fault oom hot-hoards "$test" "not ok" "" "^# why .*OOM"
+done
+fault scan-eio scan-eio=1048576 "$pread" "not ok" "" \
+	"^# error read .*/scan by pread at 1048576: Input/output error"
+fault scan-eio scan-eio=33554432 "$dontcache" "not ok" "" \
+	"^# error read .*/scan by dontcache at 33554432: Input/output error"
+fault data-corrupted dontcache-corrupts=33554433 "$dontcache" "not ok" "" \
+	"hot bad_words is 1 words"
+
+check_done
