@@ -36,6 +36,7 @@ needs()
 	check    perl:Term::ANSIColor        perl                    -
 	check    cmd:shellcheck              shellcheck              -
 	check    cmd:clang                   clang                   -
+	check    clang-asan                  libclang-rt-dev         -
 	check    cmd:clang-format            clang-format            -
 	format   cmd:clang-format            clang-format            -
 	check    cmd:ld.lld                  lld                     -
@@ -117,6 +118,11 @@ have()
 	cc) command -v "$cc" >/dev/null ;;
 	hdr:*) command -v "$cc" >/dev/null &&
 		echo "#include <${1#hdr:}>" | "$cc" -E -x c - >/dev/null 2>&1 ;;
+	clang-asan)
+		command -v clang >/dev/null &&
+			echo "int main(void) { return 0; }" |
+			clang -fsanitize=address -x c - -o /dev/null 2>/dev/null
+		;;
 	source) have_source ;;
 	*) die "$1: no such kind of need" ;;
 	esac
@@ -191,6 +197,7 @@ install_missing()
 			name=$(compiler)
 			package=$(compiler_package)
 			;;
+		clang-asan) name="the sanitizers of clang" ;;
 		source) name="a kernel source, for its test harness (or KSRC=directory)" ;;
 		esac
 		packages+=("$package")
