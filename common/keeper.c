@@ -252,13 +252,31 @@ static void journal_load(struct journal *j)
 	}
 }
 
+/*
+ * Where the program was started without a standard stream, a new descriptor
+ * takes its number, and the keeper would lose it to /dev/null.
+ */
+static int above_stdio(int fd)
+{
+	int copy, err;
+
+	if (fd < 0 || fd > 2)
+		return fd;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	err = errno;
+	close(fd);
+	errno = err;
+	return copy;
+}
+
 static int journal_open(struct journal *j, const char *name, int flags)
 {
 	struct stat st;
 
 	memset(j, 0, sizeof(*j));
 	snprintf(j->path, sizeof(j->path), KEEPER_DIR "/%.40s", name);
-	j->fd = open(j->path, flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+	j->fd = above_stdio(
+		open(j->path, flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600));
 	if (j->fd < 0)
 		return -errno;
 	/* Whoever could write it could have any file of the machine removed. */
@@ -311,8 +329,8 @@ int keeper_lock(int wait, pid_t *holder)
 	err = keeper_dir_open();
 	if (err)
 		return err;
-	fd = open(KEEPER_DIR "/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-		  0600);
+	fd = above_stdio(open(KEEPER_DIR "/lock",
+			      O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB)) {
@@ -419,6 +437,12 @@ int keeper_start(struct keeper *keeper, int lock_fd,
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		err = -errno;
 		goto out_journal;
+	}
+	pair[0] = above_stdio(pair[0]);
+	pair[1] = above_stdio(pair[1]);
+	if (pair[0] < 0 || pair[1] < 0) {
+		err = -EMFILE;
+		goto out_pair;
 	}
 	keeper->pid = fork();
 	if (keeper->pid < 0) {

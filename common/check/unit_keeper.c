@@ -32,6 +32,7 @@ static const char *const run_only[] = { "/run", NULL };
 
 static struct keeper keeper;
 static struct keeper_report report;
+static void (*before_start)(void); /* in the process that start_owner() makes */
 
 static void sleep_ms(long ms)
 {
@@ -113,6 +114,8 @@ static pid_t start_owner(void (*body)(void), pid_t *keeper_pid)
 		signal(SIGQUIT, SIG_DFL);
 		setpgid(0, 0);
 		close(pair[0]);
+		if (before_start)
+			before_start();
 		IS(start(), 0);
 		body();
 		fflush(stdout);
@@ -329,6 +332,35 @@ static void test_next_start_repairs(void)
 	/* Nothing is left for the end. */
 	IS(keeper_finish(&keeper, &report), 0);
 	IS(report.restored, 0);
+}
+
+static void close_stdio(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
+}
+
+/* What is opened then must not be taken for the standard streams. */
+static void test_no_standard_streams(void)
+{
+	pid_t holder = 0;
+	pid_t kept_by;
+	pid_t owner;
+
+	begin();
+	before_start = close_stdio;
+	owner = start_owner(make_mess, &kept_by);
+	before_start = NULL;
+	IS_TEXT(value_of("/run/knob"), "000");
+	IS(keeper_lock(0, &holder), -EWOULDBLOCK);
+	kill(kept_by, SIGKILL);
+	kill(owner, SIGKILL);
+	IS(ends(owner), true);
+	IS(ends(kept_by), true);
+	IS(start(), 0);
+	IS(report.restored, 2);
+	expect_clean();
+	IS(keeper_finish(&keeper, &report), 0);
 }
 
 static void test_torn_record(void)
@@ -735,6 +767,7 @@ const struct unit_test tests_of_keeper[] = {
 	{ "keeper_group_of_the_owner_killed", test_group_of_the_owner_killed },
 	{ "keeper_heeds_no_signal", test_keeper_heeds_no_signal },
 	{ "keeper_next_start_repairs", test_next_start_repairs },
+	{ "keeper_no_standard_streams", test_no_standard_streams },
 	{ "keeper_torn_record", test_torn_record },
 	{ "keeper_torn_first_record", test_torn_first_record },
 	{ "keeper_journal_of_another_user", test_journal_of_another_user },
