@@ -5,7 +5,7 @@
 # that a guest can die, ends when it is told to and leaves nothing; pins.sh sees
 # every difference; and the suite gives the pinned verdicts on the stock kernels.
 #
-# QUICK=1 leaves out the two runs of the whole suite.
+# QUICK=1 leaves out the real guests, and with them nine tenths of the time.
 # shellcheck disable=SC2317 # most functions here are called by their name
 . "$(dirname "$0")/check-lib.sh"
 
@@ -265,7 +265,7 @@ pins_case no-result 1 'a.mglru.holds: not in' '' '/a.mglru.holds/d'
 pins_case new-result 1 'a.rare.holds: .*no line in' '/a.rare/d'
 pins_case reason 1 'does not name RWF_DONTCACHE' '' s/RWF_DONTCACHE/memory/
 pins_case timeout 1 ': timeout' '' 's/exit=1/TIMEOUT 600 seconds/'
-pins_case kernel 1 'the kernel is 6.12.3+deb' 's/kernel 6.12./kernel 7./'
+pins_case kernel 4 'the kernel is 6.12.3+deb' 's/kernel 6.12./kernel 7./'
 pins_case bad-line 5 'not understood' 's/hot_kept 10 20/hot_kept 10/'
 pins_case twice 5 'is pinned before' 's/a.mglru/a.classic/'
 pins_case empty-log 5 'no result in' '' d
@@ -299,6 +299,10 @@ fi
 
 if [ "$(uname -m)" != x86_64 ]; then
 	check_skip real-guests "run-vng.sh is for x86_64"
+	check_done
+fi
+if [ "${QUICK:-0}" = 1 ]; then
+	check_skip real-guests "QUICK=1"
 	check_done
 fi
 
@@ -383,7 +387,12 @@ suite_case() {
 	esac
 	"$pins" "$CHECK_TMP/log" "$pin_file" >"$out" 2>&1
 	code=$?
-	expect "suite-$1-as-pinned" 0 'as pinned'
+	if [ $code = 4 ]; then
+		# The suite of Debian has a newer kernel than the pins know.
+		check_skip "suite-$1-as-pinned" "$(tail -n 1 "$out"): see scripts/pin-ranges.sh"
+	else
+		expect "suite-$1-as-pinned" 0 'as pinned'
+	fi
 	if grep -E 'Out of memory: Killed|Kernel panic|BUG: |Bad page state' \
 		"$CHECK_TMP/log.console" >"$out"; then
 		check_fail "suite-$1-kernel-healthy" "the kernel complained" "$out"
@@ -392,12 +401,8 @@ suite_case() {
 	fi
 }
 
-if [ "${QUICK:-0}" = 1 ]; then
-	check_skip suite-as-pinned "QUICK=1"
-else
-	suite_case $new_kernel 1G
-	suite_case $old_kernel 512M
-fi
+suite_case $new_kernel 1G
+suite_case $old_kernel 512M
 
 # Nothing of all this is left.
 left=$(find "$vng_dir" -maxdepth 1 -name 'run.*' -newer "$CHECK_TMP/image" 2>/dev/null)

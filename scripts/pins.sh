@@ -23,7 +23,8 @@ inconclusive, xfail, any; "|" between several); below it what else must hold:
 
 A result that the log has and the pins have not, or the reverse, is not as pinned.
 
-exit status: 0 as pinned, 1 not as pinned, 5 no such log or no results in it
+exit status: 0 as pinned, 1 not as pinned, 4 the pins are for another kernel,
+5 no such log, no results in it, or the pin file is broken
 END
 }
 
@@ -116,8 +117,7 @@ compare() {
 	[ -r "$pins" ] || die "cannot read the pins $pins"
 	records "$log" | awk -F'\t' -v log_name="$log" -v pins="$pins" '
 	function wrong(text) {
-		print "not as pinned: " text
-		nr_wrong++
+		wrongs[++nr_wrong] = "not as pinned: " text
 	}
 	function wrong_pins(text) {
 		print "pins.sh: " text
@@ -173,8 +173,8 @@ compare() {
 			exit
 	}
 	$1 == "kernel" {
-		if (kernel_pin != "" && index($2, kernel_pin) != 1 && !other_kernel++)
-			wrong("the kernel is " $2 ", the pins are for " kernel_pin)
+		if (kernel_pin != "" && index($2, kernel_pin) != 1)
+			other_kernel = $2
 	}
 	$1 == "metric" { median[$2, $3] = $5 }
 	$1 == "result" {
@@ -199,6 +199,10 @@ compare() {
 			print "pins.sh: no result in " log_name
 			exit 5
 		}
+		if (other_kernel != "") {
+			print "pins.sh: the kernel is " other_kernel ", the pins of " pins " are for " kernel_pin
+			exit 4
+		}
 		for (name in pinned)
 			if (!seen[name])
 				wrong(name ": not in " log_name ", pinned " pinned[name] " (" where[name] ")")
@@ -213,6 +217,8 @@ compare() {
 			else if (median[key] + 0 < lowest[i] + 0 || median[key] + 0 > highest[i] + 0)
 				wrong(name ": " metric[i] " " median[key] ", pinned " lowest[i] ".." highest[i] at)
 		}
+		for (i = 1; i <= nr_wrong; i++)
+			print wrongs[i]
 		if (nr_wrong)
 			exit 1
 		print nr_results " results and " nr_figures + 0 " figures as pinned in " pins
