@@ -275,8 +275,8 @@ static int journal_open(struct journal *j, const char *name, int flags)
 
 	memset(j, 0, sizeof(*j));
 	snprintf(j->path, sizeof(j->path), KEEPER_DIR "/%.40s", name);
-	j->fd = above_stdio(
-		open(j->path, flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600));
+	j->fd = open(j->path, flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+	j->fd = above_stdio(j->fd);
 	if (j->fd < 0)
 		return -errno;
 	/* Whoever could write it could have any file of the machine removed. */
