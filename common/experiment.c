@@ -744,6 +744,17 @@ static void workload_needs(struct experiment *exp, enum reclaim reclaim,
 			"read_ahead_kb of a device that others use is not touched: unset MM_CACHE_DIR");
 }
 
+/* A bound on what the kernel does not count could only be inconclusive. */
+static void counter_needs(const struct arm *arms, unsigned int nr_arms,
+			  struct needs *needs)
+{
+	for (unsigned int a = 0; a < nr_arms; a++)
+		if (bound_of(&arms[a], AMPLIFICATION) && read_bytes_now() < 0)
+			need_add(
+				needs, "CONFIG_TASK_IO_ACCOUNTING",
+				"no read_bytes in /proc/self/io: boot a kernel with CONFIG_TASK_IO_ACCOUNTING=y");
+}
+
 int experiment_open(struct experiment *exp, struct lab *lab,
 		    const struct workload *workload, enum reclaim reclaim,
 		    const struct arm *arms, unsigned int nr_arms,
@@ -759,6 +770,7 @@ int experiment_open(struct experiment *exp, struct lab *lab,
 	if (err)
 		return failure_note(&lab->failure, err, "reach the keeper");
 	workload_needs(exp, reclaim, needs);
+	counter_needs(arms, nr_arms, needs);
 	/* Selected even if others are missing: all needs are told at once. */
 	err = reclaim_select(reclaim, &lab->keeper, needs);
 	if (err && err != -ENOENT)

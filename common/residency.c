@@ -112,7 +112,7 @@ int residency_drop(enum residency_meter meter, int fd, int timeout_ms)
 		if (err)
 			return -err;
 		err = residency_read(meter, fd, 0, st.st_size, &r);
-		if (err || !r.cached)
+		if (err || (!r.cached && r.evicted <= 0))
 			return err;
 		if (waited >= timeout_ms)
 			return -EBUSY;

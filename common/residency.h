@@ -47,7 +47,9 @@ int residency_read(enum residency_meter meter, int fd, off_t pos, off_t len,
 /*
  * residency_drop() - drop all of @fd from the cache and verify that nothing
  * is left, again and again for at most @timeout_ms: pages on their way to an
- * LRU list cannot be dropped. 0, -EBUSY when some stayed, or -errno.
+ * LRU list cannot be dropped. Nor may there be a trace of what was reclaimed
+ * earlier, where the meter sees that: a page that comes back as a refault goes
+ * to the active list at once. 0, -EBUSY when some stayed, or -errno.
  */
 int residency_drop(enum residency_meter meter, int fd, int timeout_ms);
 
