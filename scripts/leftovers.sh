@@ -21,7 +21,7 @@
 
 _run_keeper_dir=/run/mm-cache
 _run_apart=()
-RUN_LIMIT=${RUN_LIMIT:-300} # seconds for a command, its wait for other runs included
+RUN_LIMIT=${RUN_LIMIT:-900} # seconds for a command, its wait for other runs included
 
 # Values of read_ahead_kb that only a run of the suite sets.
 _run_read_ahead="0 512 516"
