@@ -19,7 +19,8 @@ old_kernel=6.12
 # Runs run-vng.sh, its output to $out, its exit status to $code.
 guest() {
 	code=0
-	"$run_vng" --log "$CHECK_TMP/log" "$@" >"$out" 2>&1 </dev/null || code=$?
+	timeout -k 20 "${LIMIT:-1000}" "$run_vng" --log "$CHECK_TMP/log" "$@" \
+		>"$out" 2>&1 </dev/null || code=$?
 }
 
 # expect NAME CODE WORDS: of the guest before.
@@ -78,7 +79,7 @@ false_guest() {
 	export FALSE_GUEST
 	shift
 	: >"$FALSE_GUEST_PIDS"
-	PATH=$CHECK_TMP/bin:$PATH guest --kernel "$CHECK_TMP/image" --accel tcg "$@"
+	LIMIT=40 PATH=$CHECK_TMP/bin:$PATH guest --kernel "$CHECK_TMP/image" --accel tcg "$@"
 }
 
 # NAME GUEST CODE WORDS [OPTIONS]
