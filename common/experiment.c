@@ -766,6 +766,8 @@ int experiment_open(struct experiment *exp, struct lab *lab,
 	exp->mem_bytes = limit_of(workload, lab->options.mem_bytes);
 	exp->hot_bytes = hot_bytes(workload, lab->options.mem_bytes);
 	exp->scan_bytes = scan_bytes(workload, lab->options.mem_bytes);
+	/* The harness may run a test as the child of the one that it kills. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	err = keeper_group(&lab->keeper);
 	if (err)
 		return failure_note(&lab->failure, err, "reach the keeper");

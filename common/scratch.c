@@ -208,13 +208,20 @@ static int check_empty(const char *device, struct needs *needs)
 
 #endif
 
-static int private_namespace(struct failure *failure)
+static int private_namespace(struct needs *needs, struct failure *failure)
 {
 	if (unshare(CLONE_NEWNS))
 		return failure_note(failure, -errno,
 				    "unshare the mount namespace");
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
+		if (errno == EINVAL) {
+			need_add(
+				needs, "a root that is a mount point",
+				"a chroot is none: bind it to itself first (mount --bind DIR DIR)");
+			return -ENOENT;
+		}
 		return failure_note(failure, -errno, "make the mounts private");
+	}
 	if (mkdir(MOUNT_POINT, 0700) && errno != EEXIST)
 		return failure_note(failure, -errno, "mkdir " MOUNT_POINT);
 	return 0;
@@ -229,7 +236,7 @@ static int format_and_mount(struct scratch *scratch, const char *device,
 
 	err = format(device, fs, needs, failure);
 	if (!err)
-		err = private_namespace(failure);
+		err = private_namespace(needs, failure);
 	if (err)
 		return err;
 	err = mount_at(device, fs, MOUNT_POINT);

@@ -17,7 +17,7 @@ usage: scripts/fetch-debian.sh SUITE PACKAGE...     download; print one .deb pat
 SUITE is a Debian suite such as trixie or trixie-backports; the security suite
 of a stable release is searched with it. PACKAGE is a name, or NAME=VERSION.
 Everything is kept under build/vng/debian/ of this project; the lists are
-renewed when they are older than a day, or when MM_CACHE_APT_UPDATE=1.
+renewed when they are older than a day, or when FETCH_APT_UPDATE=1.
 END
 }
 
@@ -101,7 +101,7 @@ exec 9>"$base/lock"
 flock 9
 
 if ! cmp -s "$base/etc/sources.list.new" "$base/etc/sources.list" ||
-	[ "${MM_CACHE_APT_UPDATE-0}" = 1 ] ||
+	[ "${FETCH_APT_UPDATE-0}" = 1 ] ||
 	[ -z "$(find "$base/updated" -mmin -1440 2>/dev/null)" ]; then
 	mv "$base/etc/sources.list.new" "$base/etc/sources.list"
 	echo "fetch-debian.sh: reading the package lists of $suite" >&2

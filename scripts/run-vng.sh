@@ -107,6 +107,9 @@ missing_packages() {
 	[ -x /usr/lib/systemd/systemd-udevd ] || [ -x /lib/systemd/systemd-udevd ] || echo udev
 	PATH=$PATH:/usr/sbin:/sbin command -v depmod >/dev/null || echo kmod
 	command -v file >/dev/null || echo file
+	# The guest's root is this one: it sets its network up, and turns itself off.
+	PATH=$PATH:/usr/sbin:/sbin command -v ip >/dev/null || echo iproute2
+	PATH=$PATH:/usr/sbin:/sbin command -v poweroff >/dev/null || echo systemd-sysv
 	command -v vng >/dev/null || {
 		# The distribution's python3, which is the one its virtme-ng starts.
 		[ -x /usr/bin/python3 ] || echo python3
