@@ -133,7 +133,12 @@ ended() {
 	guest_pid=$(cat "$FALSE_GUEST_PIDS")
 	begin=$SECONDS
 	kill -s "$signal" "$pid"
-	wait "$pid" || code=$?
+	for _ in $(seq 250); do
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -KILL "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null || code=$?
 	left=$(grep -ls "^token=[^ ]*$pid-" "$vng_dir"/run.*/job)
 	if [ "$code" != "$expected" ]; then
 		check_fail "$name" "exit $code, not $expected" "$out"
