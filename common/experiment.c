@@ -50,7 +50,6 @@ static const struct {
 	[THROUGHPUT] = { "throughput", "KiB/s" },
 	[SETTLE_TIME] = { "settle_time", "us" },
 	[BAD_WORDS] = { "bad_words", "words" },
-	[CHARGED] = { "charged", "KiB" },
 };
 
 const char *metric_name(enum metric metric)

@@ -41,7 +41,6 @@ enum metric {
 	THROUGHPUT, /* of the scan */
 	SETTLE_TIME, /* from the end of the scan until SCAN_LEFT was in bounds */
 	BAD_WORDS, /* 8-byte words that were not what the file holds */
-	CHARGED, /* anonymous memory of the trial itself in its memcg */
 	NR_METRICS
 };
 
