@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define TOUCH_LEN 4096
-#define WARM_BUFFER (1024 * 1024)
+#define WARM_BUFFER (128 * 1024) /* charged to the memcg, too */
 #define NS_PER_S 1000000000ULL
 
 int hot_set_open(struct hot_set *hot, const struct reader_ops *ops,

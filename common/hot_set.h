@@ -30,7 +30,7 @@ int hot_set_open(struct hot_set *hot, const struct reader_ops *ops,
 void hot_set_close(struct hot_set *hot);
 
 /*
- * hot_set_warm() - read it once from start to end by @ops, in 1 MiB reads.
+ * hot_set_warm() - read it once from start to end by @ops, in 128 KiB reads.
  * With the @ops of hot_set_open() the same descriptor or mapping is used, and
  * stays. 0, or -errno with @failure.
  */
