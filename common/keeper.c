@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define RECORDS_MAX 32
+#define JOURNALS_MAX 100
 #define VALUE_LEN 64
 #define OWNER_POLL_MS 100
 
@@ -174,6 +175,13 @@ static void restore_dir(const struct record *r, struct keeper_report *report)
 
 	if (err == -ENOENT)
 		return;
+	/* A link, for one: planted where the directory was to be. */
+	if (err == -ELOOP || err == -ENOTDIR) {
+		report->foreign++;
+		say(report, "%s: left alone: it is no directory made here\n",
+		    r->path);
+		return;
+	}
 	if (err) {
 		report->failed++;
 		say(report, "%s: cannot remove the directory: %s\n", r->path,
@@ -184,27 +192,52 @@ static void restore_dir(const struct record *r, struct keeper_report *report)
 	say(report, "%s: removed the directory\n", r->path);
 }
 
+static void restore(const struct record *r, struct keeper_report *report)
+{
+	switch (r->kind) {
+	case RECORD_KNOB:
+		restore_knob(r, report);
+		break;
+	case RECORD_DELEGATE:
+		restore_delegate(r, report);
+		break;
+	case RECORD_CGROUP:
+		restore_cgroup(r, report);
+		break;
+	case RECORD_DIR:
+		restore_dir(r, report);
+		break;
+	}
+}
+
+static int journal_write(struct journal *j, const struct record *r)
+{
+	ssize_t put = write(j->fd, r, sizeof(*r));
+
+	if (put != sizeof(*r))
+		return put < 0 ? -errno : -ENOSPC;
+	return fdatasync(j->fd) ? -errno : 0;
+}
+
+/* Newest first. What fails stays in the journal, in its order, for the next. */
 static void journal_undo(struct journal *j, struct keeper_report *report)
 {
+	unsigned int kept = RECORDS_MAX;
+
 	while (j->nr) {
 		const struct record *r = &j->records[--j->nr];
+		unsigned int failed = report->failed;
 
-		switch (r->kind) {
-		case RECORD_KNOB:
-			restore_knob(r, report);
-			break;
-		case RECORD_DELEGATE:
-			restore_delegate(r, report);
-			break;
-		case RECORD_CGROUP:
-			restore_cgroup(r, report);
-			break;
-		case RECORD_DIR:
-			restore_dir(r, report);
-			break;
-		}
+		restore(r, report);
+		if (report->failed != failed)
+			j->records[--kept] = *r;
 	}
-	unlink(j->path);
+	if (kept == RECORDS_MAX)
+		unlink(j->path);
+	else if (!ftruncate(j->fd, 0) && lseek(j->fd, 0, SEEK_SET) == 0)
+		while (kept < RECORDS_MAX &&
+		       !journal_write(j, &j->records[kept]))
+			kept++;
 	close(j->fd);
 }
 
@@ -228,14 +261,8 @@ static int journal_note(struct journal *j, const struct record *r)
 static int journal_append(struct journal *j, const struct record *r)
 {
 	int err = journal_note(j, r);
-	ssize_t put;
 
-	if (err)
-		return err;
-	put = write(j->fd, r, sizeof(*r));
-	if (put != sizeof(*r))
-		return put < 0 ? -errno : -ENOSPC;
-	return fdatasync(j->fd) ? -errno : 0;
+	return err ? err : journal_write(j, r);
 }
 
 /* A torn last record was never answered, so nothing was changed for it. */
@@ -288,6 +315,60 @@ static int journal_open(struct journal *j, const char *name, int flags)
 	return 0;
 }
 
+/* One of that name may hold what a process of the same pid could not undo. */
+static int journal_create(struct journal *j, pid_t owner)
+{
+	char name[32];
+	int err = -EEXIST;
+
+	for (int i = 0; i < JOURNALS_MAX && err == -EEXIST; i++) {
+		snprintf(name, sizeof(name), i ? "journal.%d.%d" : "journal.%d",
+			 owner, i);
+		err = journal_open(j, name, O_CREAT | O_EXCL);
+	}
+	return err;
+}
+
+/* The keeper's last words, when its program is not there to print them. */
+static void leave_word(pid_t owner, const struct keeper_report *report)
+{
+	char path[64];
+	int fd;
+
+	if (!report->foreign && !report->failed)
+		return;
+	snprintf(path, sizeof(path), KEEPER_DIR "/report.%d", owner);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+		  0600);
+	if (fd < 0)
+		return;
+	if (write(fd, report, sizeof(*report)) != sizeof(*report))
+		unlink(path);
+	close(fd);
+}
+
+static void take_word(const char *name, struct keeper_report *report)
+{
+	static struct keeper_report left;
+	char path[64];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), KEEPER_DIR "/%.40s", name);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() &&
+	    read(fd, &left, sizeof(left)) == sizeof(left)) {
+		left.text[sizeof(left.text) - 1] = '\0';
+		report->foreign += left.foreign;
+		say(report, "after the end of process %s:\n%s",
+		    name + strlen("report."), left.text);
+	}
+	close(fd);
+	unlink(path);
+}
+
 static void repair_stale(struct keeper_report *report)
 {
 	static struct journal j;
@@ -298,6 +379,8 @@ static void repair_stale(struct keeper_report *report)
 	if (!dir)
 		return;
 	while ((entry = readdir(dir))) {
+		if (!strncmp(entry->d_name, "report.", 7))
+			take_word(entry->d_name, report);
 		if (strncmp(entry->d_name, "journal.", 8) ||
 		    journal_open(&j, entry->d_name, 0))
 			continue;
@@ -305,6 +388,12 @@ static void repair_stale(struct keeper_report *report)
 		journal_undo(&j, report);
 	}
 	closedir(dir);
+}
+
+void keeper_repair(struct keeper_report *report)
+{
+	memset(report, 0, sizeof(*report));
+	repair_stale(report);
 }
 
 static int keeper_dir_open(void)
@@ -392,6 +481,7 @@ static void keeper_serve(struct journal *j, int sock, pid_t owner)
 	if (group > 1)
 		kill(-group, SIGKILL);
 	journal_undo(j, &report);
+	leave_word(owner, &report);
 	_exit(0);
 }
 
@@ -423,15 +513,12 @@ int keeper_start(struct keeper *keeper, int lock_fd,
 {
 	static struct journal journal;
 	pid_t owner = getpid();
-	char name[32];
 	int pair[2];
 	int err;
 
-	memset(repaired, 0, sizeof(*repaired));
 	keeper->sock = -1;
-	repair_stale(repaired);
-	snprintf(name, sizeof(name), "journal.%d", owner);
-	err = journal_open(&journal, name, O_CREAT | O_TRUNC);
+	keeper_repair(repaired);
+	err = journal_create(&journal, owner);
 	if (err)
 		goto out_lock;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {

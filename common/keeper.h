@@ -7,7 +7,9 @@
  * only then is the change made. When the program that started it ends, in
  * whatever way, the keeper undoes everything, newest first, and removes its
  * journal. A journal without a living keeper is replayed by the next
- * keeper_start().
+ * keeper_start(), or by keeper_repair(). What could not be undone stays in the
+ * journal, to be tried again; what a keeper could tell nobody, for its program
+ * was dead, the next one tells.
  *
  * What dies with its process needs no keeper: the private mount namespace, and
  * the loop device (autoclear) with its unlinked image.
@@ -29,8 +31,9 @@ struct keeper {
 /*
  * What was undone.
  * @restored: how many things were put back
- * @foreign:  knobs left alone, for they held neither the value found nor the
- *            one set here: somebody else changed them meanwhile
+ * @foreign:  things left alone: knobs that hold neither the value found nor the
+ *            one set here, for somebody else changed them meanwhile; what is
+ *            no directory at the path of one
  * @failed:   things that could not be put back
  * @text:     one line for each of them, ended by newline
  */
@@ -52,9 +55,16 @@ struct keeper_report {
 int keeper_lock(int wait, pid_t *holder);
 
 /*
- * keeper_start() - repair from stale journals, then fork the keeper, which
- * holds @lock_fd (closed here) until everything is undone.
- * @repaired: what was repaired from stale journals
+ * keeper_repair() - undo what is in stale journals, and take over what keepers
+ * had to say when nobody was left to hear it; @report is begun anew. The caller
+ * holds the lock.
+ */
+void keeper_repair(struct keeper_report *report);
+
+/*
+ * keeper_start() - repair, then fork the keeper, which holds @lock_fd (closed
+ * here) until everything is undone.
+ * @repaired: as keeper_repair() gives it
  *
  * 0 or -errno. Call before any private mount namespace: the keeper must not
  * keep it alive.

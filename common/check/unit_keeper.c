@@ -221,6 +221,8 @@ static void test_knob_told_and_not_set(void)
 	IS(report.foreign, 0);
 }
 
+static pid_t kill_both(void);
+
 static void test_knob_that_cannot_be_restored(void)
 {
 	begin();
@@ -235,6 +237,24 @@ static void test_knob_that_cannot_be_restored(void)
 	IS(report.restored, 0);
 	IS(report.failed, 1);
 	HAS_TEXT(report.text, "/run/ro/knob: cannot restore 4096: ");
+
+	unit_case("tried again by every start, until it can be");
+	IS(is_there(journal_of(getpid())), true);
+	kill_both();
+	IS(start(), 0);
+	IS(report.failed, 1);
+	IS(report.restored, 2);
+	IS(keeper_finish(&keeper, &report), 0);
+	IS(report.failed, 0);
+	IS(mount("none", "/run/ro", NULL, MS_REMOUNT, NULL), 0);
+	IS(start(), 0);
+	IS(report.failed, 0);
+	IS(report.restored, 1);
+	IS_TEXT(value_of("/run/ro/knob"), "4096");
+	IS(keeper_finish(&keeper, &report), 0);
+	keeper_repair(&report);
+	IS(report.restored + report.foreign + report.failed, 0);
+	IS_TEXT(report.text, "");
 }
 
 static void make_mess(void)
@@ -270,6 +290,34 @@ static void test_owner_killed(void)
 		expect_clean();
 		IS(is_there(journal_of(owner)), false);
 	}
+}
+
+/* Nobody is there to hear of it but the next. */
+static void test_last_words_of_a_keeper(void)
+{
+	pid_t kept_by;
+	pid_t owner;
+
+	begin();
+	owner = start_owner(make_mess, &kept_by);
+	unit_write("/run/knob", "64");
+	kill(owner, SIGKILL);
+	IS(ends(owner), true);
+	IS(ends(kept_by), true);
+	IS(is_there("/run/dir"), false);
+	IS(start(), 0);
+	IS(report.foreign, 1);
+	IS(report.restored + report.failed, 0);
+	HAS_TEXT(report.text, "after the end of process ");
+	HAS_TEXT(report.text, "/run/knob: left at 64: ");
+	IS_TEXT(value_of("/run/knob"), "64");
+	IS(keeper_finish(&keeper, &report), 0);
+
+	unit_case("told once");
+	IS(start(), 0);
+	IS(report.foreign, 0);
+	IS_TEXT(report.text, "");
+	IS(keeper_finish(&keeper, &report), 0);
 }
 
 static void test_group_of_the_owner_killed(void)
@@ -544,8 +592,8 @@ static void test_dir_follows_no_link(void)
 	IS(is_there("/run/dir"), false);
 	IS(is_there("/run/precious/file"), true);
 	IS(report.restored, 1);
-	IS(report.failed, 1);
-	HAS_TEXT(report.text, "/run/link: cannot remove the directory: ");
+	IS(report.foreign, 1);
+	HAS_TEXT(report.text, "/run/link: left alone: ");
 }
 
 static void test_dir_in_a_dir(void)
@@ -764,6 +812,7 @@ const struct unit_test tests_of_keeper[] = {
 	{ "keeper_knob_that_cannot_be_restored",
 	  test_knob_that_cannot_be_restored },
 	{ "keeper_owner_killed", test_owner_killed },
+	{ "keeper_last_words", test_last_words_of_a_keeper },
 	{ "keeper_group_of_the_owner_killed", test_group_of_the_owner_killed },
 	{ "keeper_heeds_no_signal", test_keeper_heeds_no_signal },
 	{ "keeper_next_start_repairs", test_next_start_repairs },
