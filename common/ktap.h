@@ -10,6 +10,8 @@
  *   # why FIXTURE.VARIANT: what a violated bound means
  *   # need WHAT: what was found, and what would do
  *   # error WHAT: a set-up or a trial that failed
+ *   # keeper WHAT: what was left by a run that died, or could not be put back
+ *   # waiting ..., # waited ...: for another run
  */
 #ifndef MM_CACHE_KTAP_H
 #define MM_CACHE_KTAP_H
@@ -19,6 +21,7 @@
 #include "env.h"
 #include "exact_lru.h"
 #include "experiment.h"
+#include "knob.h"
 #include "lab.h"
 
 #include <inttypes.h>
@@ -338,7 +341,14 @@ static inline void ktap_conclude(struct __test_metadata *_metadata,
 
 static inline void ktap_waiting(pid_t holder)
 {
-	ksft_print_msg("waiting for the run of process %d to end\n", holder);
+	char path[32];
+	char name[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", holder);
+	if (knob_read(path, name, sizeof(name)) < 0)
+		strcpy(name, "which is dead");
+	ksft_print_msg("waiting for the run of process %d (%s) to end\n",
+		       holder, name);
 	fflush(stdout);
 }
 
@@ -416,6 +426,9 @@ static inline int ktap_main(int argc, char **argv,
 	}
 	atexit(ktap_close);
 	err = lab_open(&lab, bytes, ktap_waiting);
+	if (lab.waited_ns)
+		ksft_print_msg("waited %" PRIu64 " s for it\n",
+			       lab.waited_ns / 1000000000);
 	ktap_keeper(&lab.repaired);
 	if (err && !needs_any(&lab.needs)) {
 		ktap_failure(&lab.failure);

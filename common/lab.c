@@ -2,6 +2,7 @@
 #include "lab.h"
 
 #include "knob.h"
+#include "scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 
 static int start_keeper(struct lab *lab, void (*waiting)(pid_t holder))
 {
+	uint64_t start = clock_ns();
 	pid_t holder = 0;
 	int lock;
 	int err;
@@ -24,6 +26,7 @@ static int start_keeper(struct lab *lab, void (*waiting)(pid_t holder))
 	if (lock == -EWOULDBLOCK) {
 		waiting(holder);
 		lock = keeper_lock(1, &holder);
+		lab->waited_ns = clock_ns() - start;
 	}
 	if (lock < 0)
 		return failure_note(&lab->failure, lock, "lock " KEEPER_DIR);

@@ -26,6 +26,7 @@ struct lab {
 	struct needs memcg_needs; /* without these nothing runs in a memcg */
 	struct failure failure;
 	struct keeper_report repaired; /* left by a run that died */
+	uint64_t waited_ns; /* for another run to end; 0: there was none */
 };
 
 /*
