@@ -11,6 +11,7 @@ KSRC :=
 KDIR :=
 PROGRAMS :=
 SECTIONS :=
+VNG_ARGS := --debian 7
 
 ifneq ($(words $(CURDIR)),1)
 $(error the path "$(CURDIR)" has a blank in it: make, and a kernel tree, cannot build there)
@@ -48,6 +49,10 @@ help:
 	@echo 'make gen_tar    that as a tarball'
 	@echo 'make install-in-tree KDIR=directory'
 	@echo '                copy the suite into a kernel tree'
+	@echo 'make clean-machine'
+	@echo '                put back what a run left that was killed with its keeper'
+	@echo 'make vng        run the suite on another kernel, in a virtual machine;'
+	@echo '                VNG_ARGS="..." goes to scripts/run-vng.sh (--debian 7)'
 	@echo 'make clean      remove build/'
 	@echo
 	@echo 'KSRC=directory  take the test harness from this kernel source; default:'
@@ -92,8 +97,14 @@ install gen_tar: suite
 install-in-tree:
 	@$(if $(KDIR),,$(error give KDIR=top of a kernel tree))scripts/install-in-tree.sh $(KDIR)
 
+clean-machine: tools
+	@$(BUILD_DIR)/tools/mm-cache-clean
+
+vng: suite tools
+	@scripts/run-vng.sh $(VNG_ARGS)
+
 clean:
 	rm -rf $(BUILD_DIR)
 
 .PHONY: all help deps stage suite tools check-programs run bench check format install \
-	gen_tar install-in-tree clean
+	gen_tar install-in-tree clean-machine vng clean

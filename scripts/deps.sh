@@ -82,12 +82,13 @@ groups_of()
 
 	for goal in "$@"; do
 		case $goal in
-		all | install-in-tree | clean | help | stage | suite | tools) ;;
+		all | install-in-tree | clean | clean-machine | help | stage | suite | tools) ;;
 		format) groups+=" format" ;;
 		run) groups+=" run" ;;
 		bench) groups+=" run bench" ;;
 		install | gen_tar) groups+=" install" ;;
-		check) groups+=" run install bench check" ;;
+		vng) groups+=" install vng" ;;
+		check) groups+=" run install bench vng check" ;;
 		*) die "$goal: no goal that deps.sh knows; its list is in groups_of()" ;;
 		esac
 	done
@@ -170,10 +171,10 @@ apt_get()
 	fi
 }
 
-# What the guests of the checks need; the script that boots them knows it best.
+# What guests need; the script that boots them knows it best.
 guest_packages()
 {
-	[[ " $1 " != *" check "* ]] || [ "$(uname -m)" != x86_64 ] ||
+	[[ " $1 " != *" vng "* ]] || [ "$(uname -m)" != x86_64 ] ||
 		"$(dirname "$0")/run-vng.sh" --packages
 }
 
