@@ -15,8 +15,8 @@ enum exit_code { CLEAN = 0, NOT_CLEAN = 1, USAGE = 64 };
 
 static const char doc[] =
 	"Puts back what a run of the suite left on the machine when it was killed\n"
-	"together with its keeper: settings, cgroups, directories. Needs root.\v"
-	"Exit status:\n"
+	"together with its keeper: settings, cgroups, directories. Needs root.\n"
+	"\vExit status:\n"
 	"  0   nothing is left\n"
 	"  1   something is, or was changed by somebody else; or a run is under way\n"
 	"  64  wrong usage\n";
