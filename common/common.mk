@@ -9,7 +9,6 @@
 #   COMMON_DIR   where this file lies, as it was included
 #   COMMON_HDRS  the headers of the core
 #   COMMON_OBJS  its objects, below $(OUTPUT)/common: prerequisites of a program
-#   LDLIBS_URING what a program that uses liburing links besides
 
 ifeq ($(OUTPUT),)
 $(error OUTPUT is not set: lib.mk sets it only in the outermost make, so pass OUTPUT=directory to an inner one)
@@ -52,7 +51,7 @@ endif
 
 ifneq ($(call can_link,liburing.h,io_uring_queue_init,-luring),)
 CFLAGS += -DHAVE_LIBURING
-LDLIBS_URING := -luring
+LDLIBS += -luring
 else
 $(warning warning: $(firstword $(CC)) links no liburing: tests that need io_uring will skip (Debian: liburing-dev for the target))
 endif

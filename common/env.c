@@ -117,10 +117,25 @@ void env_read(struct env *env, const struct lab *lab)
 	fact_of_file(env, "thp", "/sys/kernel/mm/transparent_hugepage/enabled");
 	fact(env, "reclaim", "%s",
 	     reclaim_current(&now) ? "unknown" : reclaim_name(now));
-	fact(env, "memcg", "%s, limit %" PRIu64 " MiB",
-	     memcg_flavour_name(lab->memcg.flavour),
-	     lab->options.mem_bytes / MIB);
+	if (lab->options.machine)
+		fact(env, "memcg", "none, %" PRIu64 " MiB available",
+		     lab->options.mem_bytes / MIB);
+	else
+		fact(env, "memcg", "%s, limit %" PRIu64 " MiB",
+		     memcg_flavour_name(lab->memcg.flavour),
+		     lab->options.mem_bytes / MIB);
 	fact(env, "fs", "%s", lab->scratch.fs);
+	if (lab->options.block)
+		fact(env, "block_size", "%u", lab->options.block);
+	if (*lab->options.mount_options)
+		fact(env, "mount", "%s", lab->options.mount_options);
+	if (lab->options.buffer)
+		fact(env, "buffer", "%" PRIu64 " KiB",
+		     lab->options.buffer / KIB);
+	if (lab->options.scanners > 1)
+		fact(env, "scanners", "%u", lab->options.scanners);
+	if (lab->options.hot_readers > 1)
+		fact(env, "hot_readers", "%u", lab->options.hot_readers);
 	fact(env, "device", "%s", lab->scratch.device);
 	if (lab->scratch.read_ahead_knob[0])
 		fact(env, "read_ahead_kb", "%u", lab->options.read_ahead_kb);

@@ -10,7 +10,7 @@
 
 struct lab;
 
-#define ENV_FACTS 20
+#define ENV_FACTS 32
 
 struct env {
 	unsigned int nr;

@@ -2,9 +2,11 @@
 #include "experiment.h"
 
 #include "failure.h"
+#include "folio.h"
 #include "hot_set.h"
 #include "lab.h"
 #include "need.h"
+#include "other.h"
 #include "scan.h"
 
 #include <errno.h>
@@ -41,11 +43,15 @@ static const struct {
 	const char *unit;
 } metrics[NR_METRICS] = {
 	[KEPT] = { "kept", "permille" },
+	[KEPT_FIRST] = { "kept_first", "permille" },
+	[KEPT_CHANGE] = { "kept_change", "permille" },
 	[EVICTED] = { "evicted", "pages" },
 	[MISSED] = { "missed", "reads" },
 	[REFAULTS] = { "refaults", "pages" },
 	[SCAN_LEFT] = { "scan_left", "pages" },
 	[PART_KEPT] = { "part_kept", "permille" },
+	[OTHER_FAULTS] = { "other_faults", "faults" },
+	[FOLIO] = { "folio", "KiB" },
 	[AMPLIFICATION] = { "amplification", "permille" },
 	[THROUGHPUT] = { "throughput", "KiB/s" },
 	[SETTLE_TIME] = { "settle_time", "us" },
@@ -77,7 +83,10 @@ struct work {
 	struct trial *trial;
 	struct hot_set hot;
 	struct reader scan;
-	uint64_t touches; /* hot reads due by the end of the scan */
+	struct reader scan_others[READERS_MAX - 1]; /* take turns with it */
+	struct other other;
+	uint64_t touches; /* hot reads due in one pass of the scan */
+	uint64_t touched; /* at its start */
 	int64_t before; /* pages of the scan file cached before the scan */
 };
 
@@ -101,6 +110,8 @@ static uint64_t hot_bytes(const struct workload *w, uint64_t mem_bytes)
 
 static uint64_t scan_bytes(const struct workload *w, uint64_t mem_bytes)
 {
+	if (w->scan.same_file)
+		return 0;
 	return page_round(limit_of(w, mem_bytes) * w->scan.pct / 100);
 }
 
@@ -142,11 +153,37 @@ static const struct bound *bound_of(const struct arm *arm, enum metric metric)
 	return NULL;
 }
 
+static bool is_in_memcg(const struct experiment *exp)
+{
+	return exp->workload.mem_pct && !exp->lab->options.machine;
+}
+
+static const char *scan_file(const struct experiment *exp)
+{
+	return exp->workload.scan.same_file ? HOT_FILE : SCAN_FILE;
+}
+
+static int other_failed(struct work *work, int64_t err)
+{
+	return failure_note(&work->trial->failure, (int)err,
+			    "touch a mapping of %s in another process",
+			    work->scan.path);
+}
+
 static int on_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct work *work = arg;
 
-	return hot_set_touch(&work->hot, work->touches * done / total,
+	if (work->exp->workload.scan.share == SHARE_AHEAD && done < total) {
+		int64_t faults = other_touch(&work->other, done, done + 1);
+
+		if (faults < 0)
+			return other_failed(work, faults);
+	}
+	if (!work->hot.pages)
+		return 0;
+	return hot_set_touch(&work->hot,
+			     work->touched + work->touches * done / total,
 			     &work->trial->failure);
 }
 
@@ -162,6 +199,13 @@ static int set_readahead(struct experiment *exp, bool on)
 	err = scratch_read_ahead(&lab->scratch, &lab->keeper,
 				 on ? lab->options.read_ahead_kb : 0);
 	return err == -ENODEV ? 0 : err;
+}
+
+static size_t scan_buffer(const struct experiment *exp)
+{
+	size_t asked = exp->lab->options.buffer;
+
+	return asked ? asked : exp->workload.scan.buffer;
 }
 
 static int open_hot(struct work *work)
@@ -183,12 +227,19 @@ static int open_hot(struct work *work)
 	if (!err)
 		err = hot_set_open(&work->hot, read_by, path,
 				   work->trial->seed);
+	work->hot.sequential = w->hot.sequential;
 	if (err)
 		return failure_note(&work->trial->failure, err, "open %s",
 				    path);
 	while (!err && warm--)
 		err = hot_set_warm(&work->hot, warm_by, &work->trial->failure);
+	if (err)
+		return err;
 	work->hot.reader.count_missed = true;
+	err = hot_set_join(&work->hot, work->exp->lab->options.hot_readers);
+	if (err)
+		return failure_note(&work->trial->failure, err, "open %s",
+				    path);
 	if (!arm->idle)
 		work->touches = work->hot.pages * w->hot.touches / 1000;
 	return err;
@@ -210,6 +261,13 @@ static int cache_part(struct work *work, const char *path)
 	struct reader reader;
 	int err;
 
+	if (work->exp->workload.scan.share != NOT_SHARED) {
+		int64_t faults = other_start(&work->other, path);
+
+		if (!faults && scan.to)
+			faults = other_touch(&work->other, 0, scan.to);
+		return faults < 0 ? other_failed(work, faults) : 0;
+	}
 	if (!scan.to)
 		return 0;
 	err = reader_open(&reader, &reader_pread, path, scan.buffer);
@@ -250,7 +308,8 @@ static int open_scan(struct work *work)
 	char path[PATH_MAX];
 	int err;
 
-	err = scratch_path(&lab->scratch, SCAN_FILE, path, sizeof(path));
+	err = scratch_path(&lab->scratch, scan_file(work->exp), path,
+			   sizeof(path));
 	if (!err)
 		err = set_readahead(work->exp, true);
 	if (!err)
@@ -258,7 +317,12 @@ static int open_scan(struct work *work)
 	if (!err)
 		err = set_readahead(work->exp, !w->scan.no_readahead);
 	if (!err)
-		err = reader_open(&work->scan, by, path, w->scan.buffer);
+		err = reader_open(&work->scan, by, path,
+				  scan_buffer(work->exp));
+	work->scan.seed = SCAN_SEED;
+	for (unsigned int i = 1; !err && i < lab->options.scanners; i++)
+		err = reader_open(&work->scan_others[i - 1], by, path,
+				  scan_buffer(work->exp));
 	if (err)
 		return failure_note(&work->trial->failure, err, "open %s by %s",
 				    path, by->name);
@@ -270,6 +334,8 @@ static int measure_scan_left(struct work *work, int64_t *metric)
 {
 	const struct timespec step = { .tv_nsec = SETTLE_STEP_NS };
 	const struct bound *bound = bound_of(work->trial->arm, SCAN_LEFT);
+	unsigned int asked = work->exp->workload.scan.settle_ms;
+	uint64_t timeout_ns = (asked ? asked : SETTLE_TIMEOUT_MS) * 1000000ULL;
 	uint64_t start = clock_ns();
 	int64_t cached;
 	int err;
@@ -283,26 +349,60 @@ static int measure_scan_left(struct work *work, int64_t *metric)
 		metric[SCAN_LEFT] = cached - work->before;
 		metric[SETTLE_TIME] = (int64_t)(waited / 1000);
 		if (!bound || bound_holds(bound, metric[SCAN_LEFT]) ||
-		    waited > SETTLE_TIMEOUT_MS * 1000000ULL)
+		    waited > timeout_ns)
 			return 0;
 		nanosleep(&step, NULL);
 	}
 }
 
-static int measure_hot(struct work *work, int64_t *metric)
+static int read_hot(struct work *work, struct residency *r)
 {
-	struct residency r;
-	int err;
+	int err = residency_read(work->exp->lab->meter, work->hot.reader.fd, 0,
+				 work->hot.reader.size, r);
 
-	err = residency_read(work->exp->lab->meter, work->hot.reader.fd, 0,
-			     work->hot.reader.size, &r);
 	if (err)
 		return failure_note(&work->trial->failure, err,
 				    "count cached pages of %s",
 				    work->hot.reader.path);
+	return 0;
+}
+
+static int measure_hot(struct work *work, int64_t *metric)
+{
+	struct residency r;
+	int err = read_hot(work, &r);
+
+	if (err)
+		return err;
 	metric[KEPT] = permille(r.cached, r.pages);
+	if (metric[KEPT_FIRST] != NOT_MEASURED)
+		metric[KEPT_CHANGE] = metric[KEPT] - metric[KEPT_FIRST];
 	if (r.evicted >= 0)
 		metric[EVICTED] = r.evicted;
+	return 0;
+}
+
+/* Its faults are counted at the end: what it touches would come back. */
+static int measure_other(struct work *work, int64_t *metric)
+{
+	off_t step = scan_buffer(work->exp);
+	int64_t faults = 0;
+
+	if (work->exp->workload.scan.share == SHARE_PART) {
+		faults = other_touch(&work->other, 0, part_bytes(work->exp));
+	} else {
+		metric[OTHER_FAULTS] = 0;
+		for (off_t at = step; faults >= 0 && at < work->scan.size;
+		     at += step) {
+			metric[OTHER_FAULTS] += faults;
+			faults = other_touch(&work->other, at, at + 1);
+		}
+		if (faults >= 0)
+			faults += metric[OTHER_FAULTS];
+	}
+	if (faults < 0)
+		return other_failed(work, faults);
+	metric[OTHER_FAULTS] = faults;
 	return 0;
 }
 
@@ -321,6 +421,15 @@ static int measure_part(struct work *work, int64_t *metric)
 	return 0;
 }
 
+/* A figure that explains; a kernel that does not tell it is no error. */
+static void measure_folio(struct work *work, int64_t *metric)
+{
+	int64_t kib = folio_median_kib(work->scan.fd, work->scan.size);
+
+	if (kib >= 0)
+		metric[FOLIO] = kib;
+}
+
 static int measure_files(struct work *work)
 {
 	int64_t *metric = work->trial->metric;
@@ -330,7 +439,13 @@ static int measure_files(struct work *work)
 		err = measure_hot(work, metric);
 	if (!err && part_bytes(work->exp))
 		err = measure_part(work, metric);
-	return err ? err : measure_scan_left(work, metric);
+	if (!err)
+		err = measure_scan_left(work, metric);
+	if (!err && work->trial->arm->measured & 1 << FOLIO)
+		measure_folio(work, metric);
+	if (!err && work->exp->workload.scan.share != NOT_SHARED)
+		err = measure_other(work, metric);
+	return err;
 }
 
 static int64_t major_faults(void)
@@ -340,31 +455,90 @@ static int64_t major_faults(void)
 	return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_majflt;
 }
 
+/* What was written, from storage and not from the cache. */
+static int verify_written(struct work *work)
+{
+	const struct scan scan = { .buffer = MIB,
+				   .verify = true,
+				   .seed = SCAN_SEED };
+	struct scan_result result;
+	struct reader reader;
+	int err;
+
+	err = reader_open(&reader, &reader_direct, work->scan.path, MIB);
+	if (err)
+		return failure_note(&work->trial->failure, err,
+				    "open %s by O_DIRECT", work->scan.path);
+	err = scan_run(&reader, &scan, &result, &work->trial->failure);
+	reader_close(&reader);
+	work->trial->metric[BAD_WORDS] = (int64_t)result.bad_words;
+	return err;
+}
+
+static bool is_written(const struct work *work)
+{
+	return (work->scan.ops->open_flags & O_ACCMODE) == O_RDWR;
+}
+
+static int scan_passes(struct work *work, struct scan *scan,
+		       struct scan_result *sum)
+{
+	unsigned int passes = work->exp->workload.scan.passes;
+	struct residency r;
+	int err = 0;
+
+	*sum = (struct scan_result){ 0 };
+	for (unsigned int pass = 0; !err && pass < (passes ? passes : 1);
+	     pass++) {
+		struct scan_result result;
+
+		scan->order = work->trial->seed + ((uint64_t)pass << 32);
+		work->touched = work->hot.touched;
+		err = scan_run(&work->scan, scan, &result,
+			       &work->trial->failure);
+		sum->bytes += result.bytes;
+		sum->ns += result.ns;
+		sum->bad_words += result.bad_words;
+		sum->read_bytes += result.read_bytes;
+		if (err || pass || passes < 2)
+			continue;
+		err = read_hot(work, &r);
+		work->trial->metric[KEPT_FIRST] = permille(r.cached, r.pages);
+	}
+	return err;
+}
+
 static int do_scan(struct work *work)
 {
 	const struct workload *w = &work->exp->workload;
 	int64_t *metric = work->trial->metric;
 	bool null = work->scan.ops == &reader_null;
 	struct scan scan = {
-		.buffer = w->scan.buffer,
-		.verify = w->scan.verify && !null,
+		.buffer = scan_buffer(work->exp),
+		.random = w->scan.random,
+		.others = work->scan_others,
+		.nr_others = work->exp->lab->options.scanners - 1,
+		.verify = w->scan.verify && !null && !is_written(work),
 		.seed = SCAN_SEED,
-		.progress = work->hot.pages ? on_progress : NULL,
+		.progress = on_progress,
 		.arg = work,
 	};
 	int64_t faults = major_faults();
 	struct scan_result result;
 	int err;
 
-	err = scan_run(&work->scan, &scan, &result, &work->trial->failure);
+	err = scan_passes(work, &scan, &result);
+	if (!err && is_written(work) && fsync(work->scan.fd))
+		err = failure_note(&work->trial->failure, -errno, "fsync %s",
+				   work->scan.path);
 	if (err)
 		return err;
-	metric[MISSED] = work->hot.reader.missed + major_faults() - faults;
+	metric[MISSED] = hot_set_missed(&work->hot) + major_faults() - faults;
 	if (scan.verify)
 		metric[BAD_WORDS] = (int64_t)result.bad_words;
 	if (null)
 		return 0;
-	if (result.read_bytes >= 0)
+	if (result.read_bytes >= 0 && !is_written(work))
 		metric[AMPLIFICATION] =
 			permille(result.read_bytes, result.bytes);
 	metric[THROUGHPUT] = (int64_t)(result.bytes / 1024 * 1e9 /
@@ -374,6 +548,7 @@ static int do_scan(struct work *work)
 
 static int work_run(struct work *work, const struct memcg *memcg)
 {
+	bool verify = work->exp->workload.scan.verify;
 	int err = 0;
 
 	if (memcg) {
@@ -388,7 +563,12 @@ static int work_run(struct work *work, const struct memcg *memcg)
 		err = open_scan(work);
 	if (!err)
 		err = do_scan(work);
-	return err ? err : measure_files(work);
+	if (!err)
+		err = measure_files(work);
+	if (!err && verify && is_written(work))
+		err = verify_written(work);
+	other_end(&work->other);
+	return err;
 }
 
 static void trial_process(struct experiment *exp, struct trial *trial,
@@ -432,7 +612,7 @@ static int drop_files(struct experiment *exp)
 
 	if (exp->hot_bytes)
 		err = drop_file(exp, HOT_FILE);
-	return err ? err : drop_file(exp, SCAN_FILE);
+	return err || !exp->scan_bytes ? err : drop_file(exp, SCAN_FILE);
 }
 
 static int make_memcg(struct experiment *exp, struct memcg *memcg)
@@ -492,7 +672,7 @@ static int wait_for(pid_t pid, struct experiment *exp, struct trial *trial)
 
 static int run_trial(struct experiment *exp, struct trial *trial)
 {
-	bool limited = exp->workload.mem_pct;
+	bool limited = is_in_memcg(exp);
 	struct lab *lab = exp->lab;
 	pid_t self = getpid();
 	struct memcg memcg;
@@ -678,14 +858,16 @@ static int reader_need(struct experiment *exp, const struct reader_ops *ops,
 
 	if (!ops || !ops->need)
 		return 0;
-	err = scratch_path(&lab->scratch, SCAN_FILE, path, sizeof(path));
+	err = scratch_path(&lab->scratch, scan_file(exp), path, sizeof(path));
 	if (!err)
 		err = reader_open(&r, ops, path, TRY_LEN);
 	if (!err) {
+		r.seed = SCAN_SEED;
 		err = reader_read(&r, 0, TRY_LEN);
 		reader_close(&r);
 	}
-	if (err == -EOPNOTSUPP || err == -EINVAL) {
+	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOSYS ||
+	    err == -EPERM) {
 		char what[64];
 
 		snprintf(what, sizeof(what), "%s on %s", ops->need,
@@ -735,11 +917,14 @@ static void workload_needs(struct experiment *exp, enum reclaim reclaim,
 	if (only != RECLAIM_ANY && reclaim != RECLAIM_ANY && reclaim != only)
 		need_add(needs, "another MM_CACHE_RECLAIM",
 			 "only %s was asked for", reclaim_name(only));
-	if (w->mem_pct)
+	if (is_in_memcg(exp))
 		needs_merge(needs, &lab->memcg_needs);
 	if (w->scan.needs_room)
 		room_needs(exp, needs);
-	if (w->high_pct && lab->memcg.flavour == MEMCG_V1)
+	if (w->high_pct && lab->options.machine)
+		need_add(needs, "a memcg",
+			 "memory.high is of one: set MM_CACHE_MEM to a size");
+	else if (w->high_pct && lab->memcg.flavour == MEMCG_V1)
 		need_add(
 			needs, "memory.high",
 			"only cgroup v2 has it, and here the memory controller is on v1: boot with cgroup_no_v1=memory");

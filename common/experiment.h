@@ -32,12 +32,16 @@ struct options;
 /* What a trial measures; metric_unit() tells the units. */
 enum metric {
 	KEPT, /* share of the hot set still cached */
+	KEPT_FIRST, /* the same after the first of several passes */
+	KEPT_CHANGE, /* from there to the end */
 	EVICTED, /* pages of the hot set that reclaim took and nobody read again */
 	MISSED, /* hot reads that had to wait for storage */
 	REFAULTS, /* pages read again after reclaim, in the whole memcg */
 	SCAN_LEFT, /* pages of the scan file cached, less those before the scan */
 	PART_KEPT, /* share still cached of the part cached in advance */
+	OTHER_FAULTS, /* major faults of another on what it had touched before */
 	AMPLIFICATION, /* bytes that storage delivered per byte of the scan file */
+	FOLIO, /* size of the folio of the median page of the scan file */
 	THROUGHPUT, /* of the scan */
 	SETTLE_TIME, /* from the end of the scan until SCAN_LEFT was in bounds */
 	BAD_WORDS, /* 8-byte words that were not what the file holds */
@@ -62,6 +66,14 @@ struct bound {
 #define ARM_BOUNDS 6
 
 /*
+ * Another process that has the scan file mapped:
+ * SHARE_PART:  it touched the part before the scan, in place of pread()
+ * SHARE_AHEAD: it touches, after each read of the scan, the page that the next
+ *              one begins with, which may have been read ahead
+ */
+enum share { NOT_SHARED, SHARE_PART, SHARE_AHEAD };
+
+/*
  * @warm:     passes over the hot set before the scan; 0: as the workload says
  * @warm_by:  NULL: as the workload says
  * @idle:     the hot set is not re-read during the scan
@@ -81,13 +93,20 @@ struct arm {
 /*
  * Sizes are in percent of the memory limit.
  * @hot.touches: reads per hot page while the scan file is read once, permille
+ * @hot.sequential: they go through the set in order, round and round
  * @no_readahead: the device has read_ahead_kb 0 when the file is opened, so that
  *               it is read, or faulted in, page by page; else it has what
  *               MM_CACHE_READ_AHEAD_KB says
  * @scan.part_pct: of the scan file, from its start: cached in advance by pread()
  * @scan.needs_room: what is read ahead must have room beside the hot set and the
  *               part, or it could not but evict
- * @scan.verify: check what the scan reads
+ * @scan.passes: times that the file is scanned; 0: once
+ * @scan.random: in random order, each pass in another one
+ * @scan.same_file: the hot set itself is what is scanned; @scan.pct is not used
+ * @scan.settle_ms: how long to wait until SCAN_LEFT is in bounds; 0: 1 s
+ * A scan that writes is followed by fsync(), so that what is left is clean.
+ * @scan.verify: check what the scan reads; or reads of a file that it wrote, by
+ *               O_DIRECT, when it has been measured
  * @sparse: the files are holes unless MM_CACHE_FILES says data. Their pages go
  *          the same way through readahead, the LRU and reclaim, but no read
  *          waits for a device, and none is delayed by other load on it.
@@ -101,6 +120,7 @@ struct workload {
 		unsigned int pct;
 		unsigned int warm;
 		unsigned int touches;
+		bool sequential;
 		bool no_readahead;
 		const struct reader_ops *warm_by;
 		const struct reader_ops *read_by;
@@ -108,7 +128,12 @@ struct workload {
 	struct {
 		unsigned int pct;
 		unsigned int part_pct;
+		unsigned int passes;
+		unsigned int settle_ms;
 		size_t buffer;
+		enum share share;
+		bool random;
+		bool same_file;
 		bool no_readahead;
 		bool verify;
 		bool needs_room;

@@ -18,6 +18,8 @@ int hot_set_open(struct hot_set *hot, const struct reader_ops *ops,
 {
 	int err = reader_open(&hot->reader, ops, path, WARM_BUFFER);
 
+	hot->nr_others = 0;
+	hot->sequential = false;
 	hot->pages = err ? 0 : hot->reader.size / sysconf(_SC_PAGESIZE);
 	hot->random = splitmix64(seed);
 	hot->touched = 0;
@@ -25,8 +27,34 @@ int hot_set_open(struct hot_set *hot, const struct reader_ops *ops,
 	return err;
 }
 
+int hot_set_join(struct hot_set *hot, unsigned int readers)
+{
+	while (hot->nr_others + 1 < readers) {
+		struct reader *r = &hot->others[hot->nr_others];
+		int err = reader_open(r, hot->reader.ops, hot->reader.path,
+				      TOUCH_LEN);
+
+		if (err)
+			return err;
+		r->count_missed = hot->reader.count_missed;
+		hot->nr_others++;
+	}
+	return 0;
+}
+
+uint64_t hot_set_missed(const struct hot_set *hot)
+{
+	uint64_t missed = hot->reader.missed;
+
+	for (unsigned int i = 0; i < hot->nr_others; i++)
+		missed += hot->others[i].missed;
+	return missed;
+}
+
 void hot_set_close(struct hot_set *hot)
 {
+	while (hot->nr_others)
+		reader_close(&hot->others[--hot->nr_others]);
 	reader_close(&hot->reader);
 }
 
@@ -51,13 +79,20 @@ int hot_set_warm(struct hot_set *hot, const struct reader_ops *ops,
 
 static int touch_one(struct hot_set *hot, struct failure *failure)
 {
+	unsigned int turn = hot->touched % (1 + hot->nr_others);
+	uint64_t page = hot->touched % hot->pages;
 	off_t pos;
 	int err;
 
-	hot->random += 0x9e3779b97f4a7c15ULL;
-	pos = (off_t)(splitmix64(hot->random) % hot->pages *
-		      sysconf(_SC_PAGESIZE));
-	err = reader_read(&hot->reader, pos, TOUCH_LEN);
+	if (!hot->sequential) {
+		hot->random += 0x9e3779b97f4a7c15ULL;
+		page = splitmix64(hot->random) % hot->pages;
+	}
+	pos = (off_t)(page * sysconf(_SC_PAGESIZE));
+	if (hot->nr_others)
+		take_turn(turn);
+	err = reader_read(turn ? &hot->others[turn - 1] : &hot->reader, pos,
+			  TOUCH_LEN);
 	if (err)
 		return failure_note(failure, err, "read %s by %s at %lld",
 				    hot->reader.path, hot->reader.ops->name,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A file that is read again and again, page by page in random order.
+ * A file that is read again and again, page by page, in random order or in
+ * order.
  */
 #ifndef MM_CACHE_HOT_SET_H
 #define MM_CACHE_HOT_SET_H
@@ -14,6 +15,9 @@ struct failure;
 
 struct hot_set {
 	struct reader reader;
+	struct reader others[READERS_MAX - 1]; /* take turns with it */
+	unsigned int nr_others;
+	bool sequential; /* touched in order, round and round */
 	uint64_t pages;
 	uint64_t random; /* state of the generator */
 	uint64_t touched; /* reads so far */
@@ -22,10 +26,19 @@ struct hot_set {
 
 /*
  * hot_set_open() - @path, to be read by @ops; @seed decides in which order.
- * 0 or -errno.
+ * hot->sequential may be set afterwards. 0 or -errno.
  */
 int hot_set_open(struct hot_set *hot, const struct reader_ops *ops,
 		 const char *path, uint64_t seed);
+
+/*
+ * hot_set_join() - have it touched by @readers (1 to READERS_MAX) in turn,
+ * each with a descriptor or mapping of its own and on another CPU. 0 or -errno.
+ */
+int hot_set_join(struct hot_set *hot, unsigned int readers);
+
+/* hot_set_missed() - reads by all of them that found their page absent. */
+uint64_t hot_set_missed(const struct hot_set *hot);
 
 void hot_set_close(struct hot_set *hot);
 

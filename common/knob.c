@@ -105,3 +105,15 @@ int keyed_u64(const char *text, const char *key, uint64_t *value)
 	}
 	return -ENOENT;
 }
+
+int memory_available(uint64_t *bytes)
+{
+	char text[4096];
+	int err;
+
+	err = knob_read("/proc/meminfo", text, sizeof(text));
+	if (err >= 0)
+		err = keyed_u64(text, "MemAvailable", bytes);
+	*bytes *= 1024;
+	return err;
+}

@@ -30,4 +30,7 @@ int knob_write_u64(const char *path, uint64_t value);
  */
 int keyed_u64(const char *text, const char *key, uint64_t *value);
 
+/* memory_available() - MemAvailable of /proc/meminfo in @bytes; 0 or -errno. */
+int memory_available(uint64_t *bytes);
+
 #endif

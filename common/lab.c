@@ -14,6 +14,7 @@
 #define MIB ((uint64_t)1024 * 1024)
 /* The memcg, and as much again for everybody else. */
 #define MEMORY_FACTOR 2
+#define MACHINE_MAX (4096 * MIB)
 
 static int start_keeper(struct lab *lab, void (*waiting)(pid_t holder))
 {
@@ -53,22 +54,23 @@ static int choose_meter(struct lab *lab)
 	return lab->meter == METER_NONE ? -ENOENT : 0;
 }
 
-static uint64_t available_bytes(void)
+/* All of a large machine would take minutes a repetition, and disturb others. */
+static void check_machine(struct lab *lab)
 {
-	char text[4096];
-	uint64_t kib;
-
-	if (knob_read("/proc/meminfo", text, sizeof(text)) < 0 ||
-	    keyed_u64(text, "MemAvailable", &kib))
-		return 0;
-	return kib * 1024;
+	if (lab->options.mem_bytes > MACHINE_MAX)
+		need_add(&lab->needs, "a smaller machine",
+			 "MM_CACHE_MEM=machine wants one of at most %" PRIu64
+			 " MiB, this has %" PRIu64
+			 " available: set a size, for a memcg",
+			 MACHINE_MAX / MIB, lab->options.mem_bytes / MIB);
 }
 
 static void check_memory(struct lab *lab)
 {
 	uint64_t want = lab->options.mem_bytes * MEMORY_FACTOR;
-	uint64_t have = available_bytes();
+	uint64_t have = 0;
 
+	memory_available(&have);
 	if (have < want)
 		need_add(&lab->memcg_needs, "more memory",
 			 "needs %" PRIu64 " MiB available, has %" PRIu64
@@ -140,7 +142,10 @@ int lab_open(struct lab *lab, uint64_t bytes, void (*waiting)(pid_t holder))
 	if (err)
 		return err;
 	/* All that is missing, at once: go on after an entry in needs. */
-	open_memcg(lab);
+	if (lab->options.machine)
+		check_machine(lab);
+	else
+		open_memcg(lab);
 	err = scratch_open(&lab->scratch, &lab->options, bytes, &lab->keeper,
 			   &lab->needs, &lab->failure);
 	if (!err)

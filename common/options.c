@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "options.h"
 
+#include "knob.h"
 #include "one_line.h"
+#include "reader.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +14,10 @@
 #define MIB ((uint64_t)1024 * 1024)
 #define MEM_MIN (32 * MIB)
 #define MEM_MAX (64 * 1024 * MIB)
+#define BUFFER_MIN 4096
+#define BUFFER_MAX (16 * MIB)
+
+static const char *const fs_names[] = { "ext4", "xfs", "btrfs", NULL };
 
 /* Each known variable, and what it may hold. */
 static const struct {
@@ -20,9 +26,14 @@ static const struct {
 } known[] = {
 	{ "MM_CACHE_DIR", "an absolute path of a directory" },
 	{ "MM_CACHE_DEV", "an absolute path of an empty block device" },
-	{ "MM_CACHE_FS", "ext4 or xfs" },
+	{ "MM_CACHE_FS", "ext4, xfs or btrfs" },
+	{ "MM_CACHE_BLOCK_SIZE", "a power of two from 512 to 65536" },
+	{ "MM_CACHE_MOUNT", "mount options, separated by commas" },
 	{ "MM_CACHE_XFAIL", "test names, separated by commas" },
-	{ "MM_CACHE_MEM", "a size from 32M to 64G" },
+	{ "MM_CACHE_MEM", "a size from 32M to 64G, or machine" },
+	{ "MM_CACHE_BUFFER", "a power of two from 4K to 16M" },
+	{ "MM_CACHE_SCANNERS", "a number from 1 to 8" },
+	{ "MM_CACHE_HOT_READERS", "a number from 1 to 8" },
 	{ "MM_CACHE_REPS", "a number from 1 to 99" },
 	{ "MM_CACHE_READ_AHEAD_KB", "a number from 0 to 65536" },
 	{ "MM_CACHE_RECLAIM", "classic or mglru" },
@@ -70,6 +81,14 @@ static int number(const char *text, unsigned int min, unsigned int max,
 	return 0;
 }
 
+static int one_of(const char *value, const char *const *names)
+{
+	for (; *names; names++)
+		if (!strcmp(value, *names))
+			return 0;
+	return -EINVAL;
+}
+
 static int option_set(struct options *o, const char *name, const char *value)
 {
 	if (!strcmp(name, "MM_CACHE_DIR") || !strcmp(name, "MM_CACHE_DEV")) {
@@ -78,12 +97,34 @@ static int option_set(struct options *o, const char *name, const char *value)
 	}
 	if (!strcmp(name, "MM_CACHE_FS")) {
 		o->fs = value;
-		return strcmp(value, "ext4") && strcmp(value, "xfs") ? -EINVAL :
-								       0;
+		return one_of(value, fs_names);
 	}
+	if (!strcmp(name, "MM_CACHE_MOUNT")) {
+		o->mount_options = value;
+		return *value ? 0 : -EINVAL;
+	}
+	if (!strcmp(name, "MM_CACHE_BLOCK_SIZE")) {
+		if (number(value, 512, 65536, &o->block))
+			return -EINVAL;
+		return o->block & (o->block - 1) ? -EINVAL : 0;
+	}
+	if (!strcmp(name, "MM_CACHE_BUFFER")) {
+		if (size_parse(value, &o->buffer) || o->buffer < BUFFER_MIN ||
+		    o->buffer > BUFFER_MAX)
+			return -EINVAL;
+		return o->buffer & (o->buffer - 1) ? -EINVAL : 0;
+	}
+	if (!strcmp(name, "MM_CACHE_SCANNERS"))
+		return number(value, 1, READERS_MAX, &o->scanners);
+	if (!strcmp(name, "MM_CACHE_HOT_READERS"))
+		return number(value, 1, READERS_MAX, &o->hot_readers);
 	if (!strcmp(name, "MM_CACHE_XFAIL")) {
 		o->xfail = value;
 		return 0;
+	}
+	if (!strcmp(name, "MM_CACHE_MEM") && !strcmp(value, "machine")) {
+		o->machine = true;
+		return memory_available(&o->mem_bytes);
 	}
 	if (!strcmp(name, "MM_CACHE_MEM")) {
 		if (size_parse(value, &o->mem_bytes) || o->mem_bytes < MEM_MIN)
@@ -131,7 +172,10 @@ int options_read(struct options *options, char *why, size_t len)
 		.fs = "ext4",
 		.image_dir = tmp && *tmp ? tmp : "/var/tmp",
 		.xfail = "",
+		.mount_options = "",
 		.mem_bytes = 64 * MIB,
+		.scanners = 1,
+		.hot_readers = 1,
 		.read_ahead_kb = 128,
 		.reclaim = RECLAIM_ANY,
 		.slow = slow && *slow,

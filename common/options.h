@@ -21,6 +21,12 @@ struct options {
 	uint64_t mem_bytes; /* MM_CACHE_MEM: memory limit, 64M */
 	unsigned int reps; /* MM_CACHE_REPS: repetitions; 0: as clear */
 	unsigned int read_ahead_kb; /* MM_CACHE_READ_AHEAD_KB, 128 */
+	unsigned int scanners; /* MM_CACHE_SCANNERS: take turns, 1 */
+	unsigned int hot_readers; /* MM_CACHE_HOT_READERS: take turns, 1 */
+	uint64_t buffer; /* MM_CACHE_BUFFER: of the scan; 0: as the test says */
+	unsigned int block; /* MM_CACHE_BLOCK_SIZE; 0: as mkfs chooses */
+	const char *mount_options; /* MM_CACHE_MOUNT: besides our own; "" */
+	bool machine; /* MM_CACHE_MEM=machine: all of it, in no memcg */
 	bool data; /* MM_CACHE_FILES: files hold data even where holes would do */
 	enum reclaim reclaim; /* MM_CACHE_RECLAIM: only this one */
 	bool slow; /* KSFT_MACHINE_SLOW: no bound on throughput */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "reader.h"
 
+#include "pattern.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,14 +11,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <unistd.h>
-
-#ifndef RWF_NOWAIT
-#define RWF_NOWAIT 0x00000008
-#endif
-#ifndef RWF_DONTCACHE
-#define RWF_DONTCACHE 0x00000080
-#endif
 
 /* The kernel may return less than asked for only at the end of the file. */
 static int read_exactly(struct reader *r, off_t pos, size_t len, int flags)
@@ -90,6 +86,70 @@ static int mmap_read(struct reader *r, off_t pos, size_t len)
 	return 0;
 }
 
+static int mmap_advised(struct reader *r)
+{
+	int err = mmap_prepare(r);
+
+	if (!err && madvise(r->map, r->size, r->ops->advice))
+		err = -errno;
+	return err;
+}
+
+static int advise_all(struct reader *r)
+{
+	return -posix_fadvise(r->fd, 0, 0, r->ops->advice);
+}
+
+/* Older kernels take the advice as well, and do nothing about it. */
+static int noreuse_prepare(struct reader *r)
+{
+	unsigned int version, patchlevel;
+	struct utsname uts;
+	int err;
+
+	if (uname(&uts) ||
+	    sscanf(uts.release, "%u.%u", &version, &patchlevel) != 2)
+		return -EOPNOTSUPP;
+	if (version < 6 || (version == 6 && patchlevel < 3))
+		return -EOPNOTSUPP;
+	err = advise_all(r);
+	return err ? err : mmap_prepare(r);
+}
+
+static int dontneed_read(struct reader *r, off_t pos, size_t len)
+{
+	int err = pread_read(r, pos, len);
+
+	return err ? err : -posix_fadvise(r->fd, pos, len, r->ops->advice);
+}
+
+static int dontneed_from_0_read(struct reader *r, off_t pos, size_t len)
+{
+	int err = pread_read(r, pos, len);
+
+	return err ? err : -posix_fadvise(r->fd, 0, pos + len, r->ops->advice);
+}
+
+static int write_pattern(struct reader *r, off_t pos, size_t len)
+{
+	size_t done = 0;
+
+	if (pos + (off_t)len > r->size)
+		len = pos < r->size ? r->size - pos : 0;
+	pattern_fill(r->buf, len, pos, r->seed);
+	while (done < len) {
+		struct iovec iov = { r->buf + done, len - done };
+		ssize_t put = pwritev2(r->fd, &iov, 1, pos + done, r->ops->rwf);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		done += put;
+	}
+	return 0;
+}
+
 static int null_read(struct reader *r, off_t pos, size_t len)
 {
 	(void)r;
@@ -107,6 +167,75 @@ const struct reader_ops reader_mmap = {
 	.name = "mmap",
 	.prepare = mmap_prepare,
 	.read = mmap_read,
+};
+
+const struct reader_ops reader_mmap_random = {
+	.name = "mmap_random",
+	.advice = MADV_RANDOM,
+	.prepare = mmap_advised,
+	.read = mmap_read,
+};
+
+const struct reader_ops reader_mmap_sequential = {
+	.name = "mmap_sequential",
+	.advice = MADV_SEQUENTIAL,
+	.prepare = mmap_advised,
+	.read = mmap_read,
+};
+
+const struct reader_ops reader_mmap_noreuse = {
+	.name = "mmap_noreuse",
+	.need = "POSIX_FADV_NOREUSE of Linux 6.3",
+	.advice = POSIX_FADV_NOREUSE,
+	.prepare = noreuse_prepare,
+	.read = mmap_read,
+};
+
+const struct reader_ops reader_dontneed = {
+	.name = "dontneed",
+	.advice = POSIX_FADV_DONTNEED,
+	.read = dontneed_read,
+};
+
+const struct reader_ops reader_dontneed_from_0 = {
+	.name = "dontneed_from_0",
+	.advice = POSIX_FADV_DONTNEED,
+	.read = dontneed_from_0_read,
+};
+
+const struct reader_ops reader_dontneed_before = {
+	.name = "dontneed_before",
+	.advice = POSIX_FADV_DONTNEED,
+	.prepare = advise_all,
+	.read = pread_read,
+};
+
+const struct reader_ops reader_random = {
+	.name = "random",
+	.advice = POSIX_FADV_RANDOM,
+	.prepare = advise_all,
+	.read = pread_read,
+};
+
+const struct reader_ops reader_direct = {
+	.name = "direct",
+	.need = "O_DIRECT",
+	.open_flags = O_DIRECT,
+	.read = pread_read,
+};
+
+const struct reader_ops reader_write = {
+	.name = "write",
+	.open_flags = O_RDWR,
+	.read = write_pattern,
+};
+
+const struct reader_ops reader_dontcache_write = {
+	.name = "dontcache_write",
+	.need = "RWF_DONTCACHE",
+	.open_flags = O_RDWR,
+	.rwf = RWF_DONTCACHE,
+	.read = write_pattern,
 };
 
 const struct reader_ops reader_dontcache = {
@@ -133,7 +262,7 @@ int reader_open(struct reader *r, const struct reader_ops *ops,
 	if (snprintf(r->path, sizeof(r->path), "%s", path) >=
 	    (int)sizeof(r->path))
 		return -ENAMETOOLONG;
-	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	r->fd = open(path, ops->open_flags | O_CLOEXEC | O_NOFOLLOW);
 	if (r->fd < 0)
 		return -errno;
 	if (fstat(r->fd, &st))
@@ -154,6 +283,8 @@ int reader_open(struct reader *r, const struct reader_ops *ops,
 
 void reader_close(struct reader *r)
 {
+	if (r->ops->release)
+		r->ops->release(r);
 	if (r->map)
 		munmap(r->map, r->size);
 	if (r->fd >= 0)

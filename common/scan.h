@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One big read from the first byte to the last.
+ * One big read of each byte of a file, in order or not.
  */
 #ifndef MM_CACHE_SCAN_H
 #define MM_CACHE_SCAN_H
@@ -17,6 +17,14 @@ struct scan {
 	off_t from; /* first byte */
 	off_t to; /* end; 0: that of the file */
 	size_t buffer; /* bytes per read, at most the reader's max_len */
+	bool random; /* the reads in random order */
+	uint64_t order; /* decides in which */
+	/*
+	 * Besides the reader given to scan_run(): the file is cut into slices,
+	 * one for each, and they take turns, each turn on another CPU.
+	 */
+	struct reader *others;
+	unsigned int nr_others;
 	bool verify; /* check what was read against the pattern */
 	uint64_t seed; /* of the pattern */
 	/*
@@ -47,6 +55,20 @@ struct scan_result {
  */
 int scan_run(struct reader *r, const struct scan *scan,
 	     struct scan_result *result, struct failure *failure);
+
+/*
+ * permute() - @i's place in a random order of @n things that @seed decides: a
+ * Feistel network over the next power of four, walked until it is below @n
+ * (Black, Rogaway: Ciphers with Arbitrary Finite Domains, 2002). @i < @n.
+ */
+uint64_t permute(uint64_t i, uint64_t n, uint64_t seed);
+
+/*
+ * take_turn() - run on CPU number @turn of those that this thread may use, counted
+ * round; so that per-CPU state of the kernel is what several threads would make
+ * of it, and time is still logical. Does nothing for want of more than one.
+ */
+void take_turn(unsigned int turn);
 
 /* read_bytes_now() - bytes this process made storage deliver; -1: no counter. */
 int64_t read_bytes_now(void);

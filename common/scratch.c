@@ -10,6 +10,7 @@
 #include "options.h"
 #include "pattern.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,6 +34,7 @@
 #define LABEL "mm-cache"
 #define MOUNT_POINT KEEPER_DIR "/mnt"
 #define WRITE_CHUNK (1024 * 1024)
+#define DEFAULT_BLOCK 4096
 /* mkfs.xfs refuses less than 300 MiB; journal and inodes of ext4 take 3 %. */
 #define IMAGE_MIN (320 * MIB)
 #define IMAGE_SPARE (64 * MIB)
@@ -65,6 +67,29 @@ static void find_read_ahead(struct scratch *scratch, dev_t dev)
 		return;
 	}
 	scratch->read_ahead_knob[0] = '\0';
+}
+
+/* Numbered in the order of mounting; ours was the last. */
+static void find_bdi_read_ahead(struct scratch *scratch, const char *prefix)
+{
+	unsigned int newest = 0, nr;
+	struct dirent *entry;
+	uint64_t kb = 0;
+	char form[32];
+	DIR *dir;
+
+	snprintf(form, sizeof(form), "%s-%%u", prefix);
+	dir = opendir("/sys/class/bdi");
+	while (dir && (entry = readdir(dir)))
+		if (sscanf(entry->d_name, form, &nr) == 1 && nr > newest)
+			newest = nr;
+	if (dir)
+		closedir(dir);
+	snprintf(scratch->read_ahead_knob, sizeof(scratch->read_ahead_knob),
+		 "/sys/class/bdi/%s-%u/read_ahead_kb", prefix, newest);
+	if (knob_read_u64(scratch->read_ahead_knob, &kb))
+		scratch->read_ahead_knob[0] = '\0';
+	scratch->read_ahead_kb = (unsigned int)kb;
 }
 
 int scratch_read_ahead(const struct scratch *scratch, struct keeper *keeper,
@@ -103,25 +128,86 @@ static int run(char *const argv[])
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
 }
 
-static int format(const char *device, const char *fs, struct needs *needs,
+#define MKFS_ARGS 16
+
+/*
+ * mkfs overwrites: an empty device may hold what an earlier run left.
+ * @block_size: its option, which the number follows at once
+ * @bdi: prefix of the bdi that it reads ahead by; NULL: the device's own
+ */
+static const struct fs_kind {
+	const char *name;
+	const char *mkfs[MKFS_ARGS];
+	const char *block_size;
+	const char *package;
+	const char *config;
+	const char *bdi;
+} fs_kinds[] = {
+	{
+		.name = "ext4",
+		.mkfs = { "mkfs.ext4", "-q", "-F", "-m", "0", "-L", LABEL, "-E",
+			  "lazy_itable_init=0,lazy_journal_init=0,nodiscard" },
+		.block_size = "-b",
+		.package = "e2fsprogs",
+		.config = "CONFIG_EXT4_FS",
+	},
+	{
+		.name = "xfs",
+		.mkfs = { "mkfs.xfs", "-q", "-f", "-K", "-L", LABEL },
+		.block_size = "-bsize=",
+		.package = "xfsprogs",
+		.config = "CONFIG_XFS_FS",
+	},
+	{
+		.name = "btrfs",
+		.mkfs = { "mkfs.btrfs", "-q", "-f", "-K", "-m", "single", "-L",
+			  LABEL },
+		.block_size = "-s",
+		.package = "btrfs-progs",
+		.config = "CONFIG_BTRFS_FS",
+		.bdi = "btrfs",
+	},
+};
+
+static const struct fs_kind *kind_of(const char *name)
+{
+	const struct fs_kind *kind = fs_kinds;
+
+	while (strcmp(kind->name, name))
+		kind++;
+	return kind;
+}
+
+static int format(const char *device, const struct fs_kind *kind,
+		  unsigned int block, struct needs *needs,
 		  struct failure *failure)
 {
-	static const char ext4[] =
-		"lazy_itable_init=0,lazy_journal_init=0,nodiscard";
-	char *const mkfs_ext4[] = { "mkfs.ext4", "-q",	       "-F",
-				    "-b",	 "4096",       "-m",
-				    "0",	 "-L",	       LABEL,
-				    "-E",	 (char *)ext4, (char *)device,
-				    NULL };
-	char *const mkfs_xfs[] = { "mkfs.xfs", "-q",  "-f",	      "-K",
-				   "-L",       LABEL, (char *)device, NULL };
-	char *const *argv = strcmp(fs, "xfs") ? mkfs_ext4 : mkfs_xfs;
-	int status = run(argv);
+	const char *argv[MKFS_ARGS + 3];
+	char option[32];
+	int status;
+	int n = 0;
 
+	while (kind->mkfs[n]) {
+		argv[n] = kind->mkfs[n];
+		n++;
+	}
+	snprintf(option, sizeof(option), "%s%u", kind->block_size,
+		 block ? block : DEFAULT_BLOCK);
+	argv[n++] = option;
+	argv[n++] = device;
+	argv[n] = NULL;
+	status = run((char *const *)argv);
 	if (status == 127) {
 		need_add(needs, argv[0],
 			 "not found: install %s, or choose another MM_CACHE_FS",
-			 strcmp(fs, "xfs") ? "e2fsprogs" : "xfsprogs");
+			 kind->package);
+		return -ENOENT;
+	}
+	if (status > 0 && block) {
+		need_add(
+			needs, "a block size that mkfs takes",
+			"%s refused MM_CACHE_BLOCK_SIZE=%u (exit status %d): choose another",
+			argv[0], block, status);
 		return -ENOENT;
 	}
 	if (status)
@@ -133,19 +219,23 @@ static int format(const char *device, const char *fs, struct needs *needs,
 
 #ifdef HAVE_LIBMOUNT
 
-static int mount_at(const char *device, const char *fs, const char *target)
+static int mount_at(const char *device, const char *fs, const char *target,
+		    const char *asked)
 {
 	struct libmnt_context *cxt = mnt_new_context();
+	char options[PATH_MAX];
 	int err = -ENOMEM;
 
 	if (!cxt)
 		return err;
+	snprintf(options, sizeof(options), "noatime,nosuid,nodev,noexec%s%s",
+		 *asked ? "," : "", asked);
 	mnt_context_disable_mtab(cxt, 1);
 	mnt_context_disable_helpers(cxt, 1);
 	if (!mnt_context_set_source(cxt, device) &&
 	    !mnt_context_set_target(cxt, target) &&
 	    !mnt_context_set_fstype(cxt, fs) &&
-	    !mnt_context_set_options(cxt, "noatime,nosuid,nodev,noexec")) {
+	    !mnt_context_set_options(cxt, options)) {
 		int rc = mnt_context_mount(cxt);
 
 		err = rc > 0 ? -rc : rc;
@@ -191,11 +281,13 @@ static int check_empty(const char *device, struct needs *needs)
 
 #else
 
-static int mount_at(const char *device, const char *fs, const char *target)
+static int mount_at(const char *device, const char *fs, const char *target,
+		    const char *asked)
 {
 	(void)device;
 	(void)fs;
 	(void)target;
+	(void)asked;
 	return -EOPNOTSUPP;
 }
 
@@ -228,22 +320,30 @@ static int private_namespace(struct needs *needs, struct failure *failure)
 }
 
 static int format_and_mount(struct scratch *scratch, const char *device,
-			    const char *fs, struct needs *needs,
+			    const struct options *options, struct needs *needs,
 			    struct failure *failure)
 {
+	const struct fs_kind *kind = kind_of(options->fs);
+	const char *fs = kind->name;
 	struct stat st;
 	int err;
 
-	err = format(device, fs, needs, failure);
+	err = format(device, kind, options->block, needs, failure);
 	if (!err)
 		err = private_namespace(needs, failure);
 	if (err)
 		return err;
-	err = mount_at(device, fs, MOUNT_POINT);
+	err = mount_at(device, fs, MOUNT_POINT, options->mount_options);
 	if (err == -ENODEV) {
 		need_add(needs, "the scratch file system",
-			 "this kernel has no %s: needs CONFIG_%s_FS", fs,
-			 strcmp(fs, "xfs") ? "EXT4" : "XFS");
+			 "this kernel has no %s: needs %s", fs, kind->config);
+		return -ENOENT;
+	}
+	if (err == -EINVAL && (options->block || *options->mount_options)) {
+		need_add(
+			needs, "the scratch file system as asked for",
+			"this kernel does not mount %s with MM_CACHE_BLOCK_SIZE=%u and MM_CACHE_MOUNT=%s",
+			fs, options->block, options->mount_options);
 		return -ENOENT;
 	}
 	if (err)
@@ -254,7 +354,10 @@ static int format_and_mount(struct scratch *scratch, const char *device,
 	snprintf(scratch->fs, sizeof(scratch->fs), "%s", fs);
 	if (stat(device, &st))
 		return failure_note(failure, -errno, "stat %s", device);
-	find_read_ahead(scratch, st.st_rdev);
+	if (kind->bdi)
+		find_bdi_read_ahead(scratch, kind->bdi);
+	else
+		find_read_ahead(scratch, st.st_rdev);
 	return 0;
 }
 
@@ -332,7 +435,7 @@ static int open_loop(struct scratch *scratch, const struct options *options,
 			strerror(-loop));
 		return -ENOENT;
 	}
-	err = format_and_mount(scratch, device, options->fs, needs, failure);
+	err = format_and_mount(scratch, device, options, needs, failure);
 	snprintf(scratch->device, sizeof(scratch->device),
 		 "loop with direct I/O");
 	/* Autoclear: from here on the mount alone keeps the device. */
@@ -368,8 +471,7 @@ static int open_device(struct scratch *scratch, const struct options *options,
 		return -ENOENT;
 	snprintf(scratch->device, sizeof(scratch->device), "%.60s",
 		 options->dev);
-	return format_and_mount(scratch, options->dev, options->fs, needs,
-				failure);
+	return format_and_mount(scratch, options->dev, options, needs, failure);
 }
 
 /* Block file systems have a device; btrfs hides its own. */
