@@ -13,7 +13,7 @@
  * and again for up to a second; how long it took is printed. One reader, 1 MiB
  * reads; small ones are dontcache_small_buffer's.
  */
-#include "experiment.h"
+#include "arms.h"
 #include "ktap.h"
 
 static const struct workload workload = {
@@ -60,9 +60,6 @@ FIXTURE_VARIANT_ADD(dontcache_hot_set, mglru) {
 #define KEPT_MIN 1000
 #define LEFT_MAX 0
 
-#define PLAIN_KEPT_MAX \
-	100 /* 0 everywhere; above: no pressure, or a bad meter */
-
 enum { HOT_ARM, ONCE, ONCE_PLAIN, UNSCANNED, NR_ARMS };
 
 static const struct arm arms[NR_ARMS] = {
@@ -78,31 +75,9 @@ static const struct arm arms[NR_ARMS] = {
 			{ BAD_WORDS, AT_MOST, 0, "what was read is not what was written" },
 		},
 	},
-	[ONCE] = {
-		.name = "once",
-		.warm = 1,
-		.idle = true,
-		.bounds = {
-			{ KEPT, AT_LEAST, KEPT_MIN, "the scan cost pages of the set" },
-			{ EVICTED, AT_MOST, 0, "reclaim took pages of the set" },
-		},
-	},
-	[ONCE_PLAIN] = {
-		.name = "once_plain",
-		.warm = 1,
-		.idle = true,
-		.scan_by = &reader_pread,
-		.bounds = { { KEPT, AT_MOST, PLAIN_KEPT_MAX,
-			      .doubt = "a plain scan spared a set that was read once" } },
-	},
-	[UNSCANNED] = {
-		.name = "unscanned",
-		.warm = 1,
-		.idle = true,
-		.scan_by = &reader_null,
-		.bounds = { { KEPT, AT_LEAST, KEPT_MIN,
-			      .doubt = "a set that was read once shrank with no scan" } },
-	},
+	[ONCE] = ARM_ONCE_SPARED,
+	[ONCE_PLAIN] = ARM_ONCE_PLAIN(&reader_pread),
+	[UNSCANNED] = ARM_ONCE_UNSCANNED,
 };
 
 FIXTURE_SETUP(dontcache_hot_set)

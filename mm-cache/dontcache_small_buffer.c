@@ -6,7 +6,8 @@
  * The normal read runs beside it in every repetition, each time the other one
  * first, from an empty cache. What counts is /proc/self/io read_bytes over the
  * size of the file: it has no spread, and it is the cause. A large folio that
- * a small read dropped has to be read again for the next one. Throughput is a
+ * a small read dropped has to be read again for the next one; how large the
+ * folios of the normal read were is printed (normal_folio). Throughput is a
  * ratio of the best passes of one run, and is not asked of an emulated CPU.
  *
  * In no memcg, and in one whose memory.high is a third of memory.max and less
@@ -121,6 +122,7 @@ enum { NORMAL, DONTCACHE, NR_ARMS };
 static const struct arm count_arms[NR_ARMS] = {
 	[NORMAL] = {
 		.name = "normal",
+		.measured = 1 << FOLIO,
 		.bounds = { { AMPLIFICATION, AT_MOST, AMPLIFICATION_MAX,
 			      .doubt = "reads without the flag read more than the file" },
 			    { AMPLIFICATION, AT_LEAST, AMPLIFICATION_MIN,

@@ -10,6 +10,11 @@
  *
  *   cool  1 touch per page: exact LRU loses three quarters of the set.
  *   rare  1 touch per page in 20 such scans: exact LRU loses all but 1.6 %.
+ *   cool_random      as cool, and the mapping has MADV_RANDOM, which asks for no
+ *                    readahead; since 6.4 it also makes touches not count
+ *   rare_sequential  as rare, and the scan goes through a mapping with
+ *                    MADV_SEQUENTIAL, which says that nothing of it is needed
+ *                    again
  *
  * Controls: a set of that size read once by pread() must be lost to the same
  * scan, and the hot set without the scan must stay. MGLRU shelters a mapped
@@ -22,21 +27,23 @@
  * when it clears Accessed. The files are sparse: with data the figures are the
  * same, 552 and 550 for the rare set on 6.18.
  */
-#include "experiment.h"
+#include "arms.h"
 #include "ktap.h"
 
-#define HOT(per_page, by, ...)            \
+#define HOT_BY(per_page, reader, by, ...) \
 	.hot = { .pct = 40,               \
 		 .warm = 2,               \
 		 .touches = (per_page),   \
 		 .warm_by = (by),         \
-		 .read_by = &reader_mmap, \
+		 .read_by = (reader),     \
 		 __VA_ARGS__ }
-#define SCAN(...)                           \
-	.scan = { .pct = 300,               \
-		  .buffer = 1024 * 1024,    \
-		  .read_by = &reader_pread, \
+#define HOT(per_page, by, ...) HOT_BY(per_page, &reader_mmap, by, __VA_ARGS__)
+#define SCAN_BY(by, ...)                 \
+	.scan = { .pct = 300,            \
+		  .buffer = 1024 * 1024, \
+		  .read_by = (by),       \
 		  __VA_ARGS__ }
+#define SCAN(...) SCAN_BY(&reader_pread, __VA_ARGS__)
 
 static const struct workload cool = { .mem_pct = 100,
 				      .sparse = true,
@@ -60,6 +67,19 @@ static const struct workload rare_no_readahead = { .mem_pct = 100,
 						       .no_readahead = true),
 						   SCAN(.no_readahead = true) };
 
+static const struct workload cool_random = { .mem_pct = 100,
+					     .sparse = true,
+					     HOT_BY(1000, &reader_mmap_random,
+						    &reader_mmap_random),
+					     SCAN() };
+
+static const struct workload rare_sequential = {
+	.mem_pct = 100,
+	.sparse = true,
+	HOT(50, &reader_mmap),
+	SCAN_BY(&reader_mmap_sequential)
+};
+
 /*
  * Permille of the hot set still cached, medians; each bound lies in a gap.
  *
@@ -77,9 +97,6 @@ static const struct workload rare_no_readahead = { .mem_pct = 100,
 #define COOL_KEPT_MIN 750
 #define RARE_KEPT_MIN 250
 #define BY_PREAD_KEPT_MIN 650
-
-#define ONCE_KEPT_MAX 100 /* 0 everywhere; above: no pressure, or a bad meter */
-#define UNSCANNED_KEPT_MIN 990 /* 1000 everywhere; below: another evicts */
 
 FIXTURE(mmap_hot_set)
 {
@@ -110,6 +127,14 @@ FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare_no_readahead) {
 	RECLAIM_CLASSIC, &rare_no_readahead, RARE_KEPT_MIN,
 };
 
+FIXTURE_VARIANT_ADD(mmap_hot_set, classic_cool_random) {
+	RECLAIM_CLASSIC, &cool_random, COOL_KEPT_MIN,
+};
+
+FIXTURE_VARIANT_ADD(mmap_hot_set, classic_rare_sequential) {
+	RECLAIM_CLASSIC, &rare_sequential, RARE_KEPT_MIN,
+};
+
 FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_cool) {
 	RECLAIM_MGLRU, &cool, COOL_KEPT_MIN,
 };
@@ -126,6 +151,14 @@ FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare_no_readahead) {
 	RECLAIM_MGLRU, &rare_no_readahead, RARE_KEPT_MIN,
 };
 
+FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_cool_random) {
+	RECLAIM_MGLRU, &cool_random, COOL_KEPT_MIN,
+};
+
+FIXTURE_VARIANT_ADD(mmap_hot_set, mglru_rare_sequential) {
+	RECLAIM_MGLRU, &rare_sequential, RARE_KEPT_MIN,
+};
+
 /* clang-format on */
 
 enum { HOT_ARM, ONCE, COLD_MAPPED, UNSCANNED, NR_ARMS };
@@ -137,14 +170,7 @@ static const struct arm arms[NR_ARMS] = {
 		.bounds = { { KEPT, AT_LEAST, 0,
 			      "the scan evicted what is touched" } },
 	},
-	[ONCE] = {
-		.name = "once",
-		.warm = 1,
-		.warm_by = &reader_pread,
-		.idle = true,
-		.bounds = { { KEPT, AT_MOST, ONCE_KEPT_MAX,
-			      .doubt = "the scan spared a set that was read once" } },
-	},
+	[ONCE] = ARM_ONCE,
 	[COLD_MAPPED] = {
 		.name = "cold_mapped",
 		.warm = 1,
@@ -152,12 +178,7 @@ static const struct arm arms[NR_ARMS] = {
 		.idle = true,
 		.measured = 1 << KEPT,
 	},
-	[UNSCANNED] = {
-		.name = "unscanned",
-		.scan_by = &reader_null,
-		.bounds = { { KEPT, AT_LEAST, UNSCANNED_KEPT_MIN,
-			      .doubt = "the hot set shrank with no scan" } },
-	},
+	[UNSCANNED] = ARM_UNSCANNED,
 };
 
 FIXTURE_SETUP(mmap_hot_set)

@@ -21,7 +21,7 @@
  * are sparse: with data (MM_CACHE_FILES=data) the figures are the same, 471
  * and 471 for the rare set on 7.3 with MGLRU.
  */
-#include "experiment.h"
+#include "arms.h"
 #include "ktap.h"
 
 #define HOT(per_page)                      \
@@ -74,9 +74,6 @@ static const struct workload rare_no_readahead = { .mem_pct = 100,
 #define WARM_KEPT_MIN 900
 #define COOL_KEPT_MIN 500
 #define RARE_KEPT_MIN 750
-
-#define ONCE_KEPT_MAX 100 /* 0 everywhere; above: no pressure, or a bad meter */
-#define UNSCANNED_KEPT_MIN 990 /* 1000 everywhere; below: another evicts */
 
 FIXTURE(pread_hot_set)
 {
@@ -133,24 +130,13 @@ static const struct arm arms[NR_ARMS] = {
 		.measured = 1 << EVICTED | 1 << MISSED | 1 << REFAULTS,
 		.bounds = { { KEPT, AT_LEAST, 0, "the scan evicted what is re-read" } },
 	},
-	[ONCE] = {
-		.name = "once",
-		.warm = 1,
-		.idle = true,
-		.bounds = { { KEPT, AT_MOST, ONCE_KEPT_MAX,
-			      .doubt = "the scan spared a set that was read once" } },
-	},
+	[ONCE] = ARM_ONCE,
 	[LEFT_ALONE] = {
 		.name = "left_alone",
 		.idle = true,
 		.measured = 1 << KEPT,
 	},
-	[UNSCANNED] = {
-		.name = "unscanned",
-		.scan_by = &reader_null,
-		.bounds = { { KEPT, AT_LEAST, UNSCANNED_KEPT_MIN,
-			      .doubt = "the hot set shrank with no scan" } },
-	},
+	[UNSCANNED] = ARM_UNSCANNED,
 };
 
 FIXTURE_SETUP(pread_hot_set)
