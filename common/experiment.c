@@ -866,8 +866,7 @@ static int reader_need(struct experiment *exp, const struct reader_ops *ops,
 		err = reader_read(&r, 0, TRY_LEN);
 		reader_close(&r);
 	}
-	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOSYS ||
-	    err == -EPERM) {
+	if (err == -EOPNOTSUPP || err == -EINVAL) {
 		char what[64];
 
 		snprintf(what, sizeof(what), "%s on %s", ops->need,

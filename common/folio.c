@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /* Documentation/admin-guide/mm/pagemap.rst */
-#define PAGEMAP_PRESENT (1ULL << 63)
-#define PAGEMAP_PFN ((1ULL << 55) - 1)
-#define KPF_COMPOUND_TAIL (1ULL << 16)
+#define PAGEMAP_PRESENT 0x8000000000000000ULL
+#define PAGEMAP_PFN 0x007fffffffffffffULL
+#define KPF_COMPOUND_TAIL 0x10000ULL
 
 #define ORDERS 32
 

@@ -27,15 +27,14 @@ static int uring_prepare(struct reader *r)
 {
 	struct iovec iov = { r->buf, r->max_len };
 	struct io_uring *ring;
-	int err;
 
 	ring = malloc(sizeof(*ring));
 	if (!ring)
 		return -ENOMEM;
-	err = io_uring_queue_init(r->ops->depth, ring, 0);
-	if (err) {
+	/* Not built into the kernel, or forbidden by kernel.io_uring_disabled. */
+	if (io_uring_queue_init(r->ops->depth, ring, 0)) {
 		free(ring);
-		return err;
+		return -EOPNOTSUPP;
 	}
 	r->ring = ring;
 	return r->ops->fixed ? io_uring_register_buffers(ring, &iov, 1) : 0;
@@ -135,7 +134,7 @@ static void uring_release(struct reader *r)
 static int uring_prepare(struct reader *r)
 {
 	(void)r;
-	return -ENOSYS;
+	return -EOPNOTSUPP;
 }
 
 static int uring_read(struct reader *r, off_t pos, size_t len)
@@ -143,7 +142,7 @@ static int uring_read(struct reader *r, off_t pos, size_t len)
 	(void)r;
 	(void)pos;
 	(void)len;
-	return -ENOSYS;
+	return -EOPNOTSUPP;
 }
 
 #endif

@@ -88,7 +88,8 @@ static const struct arm arms[NR_ARMS] = {
 };
 
 /* A lab without a keeper, a device or a memcg: a directory will do. */
-static struct lab lab = { .keeper.sock = -1 };
+static struct lab lab = { .keeper.sock = -1,
+			  .options = { .scanners = 1, .hot_readers = 1 } };
 static struct experiment exp = {
 	.lab = &lab,
 	.workload = {

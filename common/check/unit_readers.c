@@ -3,7 +3,9 @@
 #include "unit.h"
 
 #include "failure.h"
+#include "folio.h"
 #include "hot_set.h"
+#include "other.h"
 #include "pattern.h"
 #include "reader.h"
 #include "residency.h"
@@ -11,6 +13,9 @@
 #include "scratch.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,6 +352,292 @@ static void test_hot_set_warm(void)
 	drop_scratch(one_file);
 }
 
+static void test_permute(void)
+{
+	static const uint64_t sizes[] = { 1, 2, 3, 16, 17, 1000, 4097 };
+	static unsigned char seen[4097];
+	unsigned int moved = 0;
+
+	for (size_t k = 0; k < LEN(sizes); k++) {
+		uint64_t n = sizes[k], hit = 0;
+
+		unit_case("%llu things", (unsigned long long)n);
+		memset(seen, 0, sizeof(seen));
+		for (uint64_t i = 0; i < n; i++) {
+			uint64_t at = permute(i, n, 7);
+
+			if (IS_WITHIN(at, 0, n - 1))
+				hit += !seen[at]++;
+			moved += at != i;
+			moved += permute(i, n, 8) != at;
+		}
+		IS(hit, n);
+	}
+	/* Neither in order, nor in the same order for another seed. */
+	IS_WITHIN(moved, 2 * 5000, 2 * 5136);
+	/* Far ends are no further away than near ones. */
+	IS_WITHIN(permute(0, 1ULL << 40, 1), 0, (1ULL << 40) - 1);
+}
+
+static void test_scan_at_random(void)
+{
+	const char *path = make_file(40 * 4096 + 10);
+	uint64_t sum[4] = { 0 };
+	struct scan scan = { .buffer = 4096,
+			     .random = true,
+			     .order = 5,
+			     .progress = note_progress,
+			     .arg = sum };
+	struct failure failure = { 0 };
+	struct scan_result result;
+	unsigned int in_order = 0;
+	struct reader r;
+
+	IS(reader_open(&r, &recorder, path, 4096), 0);
+	IS(scan_run(&r, &scan, &result, &failure), 0);
+	IS(asked.nr, 41);
+	for (int i = 0; i < 41; i++) {
+		IS(asked.seen[i], 1);
+		IS(asked.len[i], asked.pos[i] == 40 * 4096 ? 10 : 4096);
+		in_order += i && asked.pos[i] == asked.pos[i - 1] + 4096;
+	}
+	IS_WITHIN(in_order, 0, 8);
+	IS(result.bytes, r.size);
+	IS(sum[0], r.size);
+	reader_close(&r);
+	drop_scratch(one_file);
+}
+
+/* Three take turns: each goes through a slice of its own. */
+static void test_scan_in_turns(void)
+{
+	static const int64_t want[] = { 0, 3, 6, 1, 4, 7, 2, 5 };
+	const char *path = make_file(8 * 4096);
+	struct failure failure = { 0 };
+	struct scan_result result;
+	struct reader r, others[2];
+	const struct scan scan = { .buffer = 4096,
+				   .others = others,
+				   .nr_others = 2 };
+
+	IS(reader_open(&r, &recorder, path, 4096), 0);
+	IS(reader_open(&others[0], &recorder, path, 4096), 0);
+	IS(reader_open(&others[1], &recorder, path, 4096), 0);
+	IS(scan_run(&r, &scan, &result, &failure), 0);
+	IS(asked.nr, 8);
+	for (size_t i = 0; i < LEN(want); i++)
+		IS(asked.pos[i] / 4096, want[i]);
+	IS(result.bytes, r.size);
+
+	unit_case("on as many CPUs");
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
+		int cpu;
+
+		take_turn(0);
+		cpu = sched_getcpu();
+		take_turn(1);
+		IS(sched_getcpu() != cpu, true);
+		take_turn(sysconf(_SC_NPROCESSORS_ONLN));
+	}
+	reader_close(&r);
+	reader_close(&others[0]);
+	reader_close(&others[1]);
+	drop_scratch(one_file);
+}
+
+static void test_hot_set_in_order(void)
+{
+	const char *path = make_file(4 * 4096);
+	struct failure failure = { 0 };
+	struct hot_set hot;
+
+	IS(hot_set_open(&hot, &recorder, path, 1), 0);
+	hot.sequential = true;
+	IS(hot_set_touch(&hot, 6, &failure), 0);
+	IS(asked.nr, 6);
+	for (int i = 0; i < 6; i++)
+		IS(asked.pos[i], i % 4 * 4096);
+
+	unit_case("three readers");
+	IS(hot_set_join(&hot, 3), 0);
+	IS(hot.nr_others, 2);
+	hot.reader.missed = 1;
+	hot.others[0].missed = 10;
+	hot.others[1].missed = 100;
+	IS(hot_set_missed(&hot), 111);
+	IS(hot_set_touch(&hot, 12, &failure), 0);
+	IS(asked.nr, 12);
+	IS(hot.others[0].fd != hot.reader.fd, true);
+	hot_set_close(&hot);
+	drop_scratch(one_file);
+}
+
+static int64_t cached_of(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct residency r = { .cached = -1 };
+
+	/* Batches of pages on their way to an LRU list cannot be dropped. */
+	if (residency_read(METER_CACHESTAT, fd, 0, lseek(fd, 0, SEEK_END), &r))
+		unit_skip("no cachestat");
+	close(fd);
+	return r.cached;
+}
+
+/* What each leaves in the cache, of 3 MiB and a bit that nobody else reads. */
+static void test_ways_to_read(void)
+{
+	static const struct {
+		const struct reader_ops *ops;
+		int64_t least, most;
+	} ways[] = {
+		{ &reader_pread, 769, 769 },
+		{ &reader_random, 769, 769 },
+		{ &reader_dontneed_before, 769, 769 },
+		{ &reader_dontneed_from_0, 0, 40 },
+		{ &reader_dontneed, 0, 300 },
+		{ &reader_direct, 0, 0 },
+		{ &reader_dontcache, 0, 40 },
+		{ &reader_uring_1, 0, 40 },
+		{ &reader_uring_8, 0, 200 },
+		{ &reader_uring_64, 0, 400 },
+		{ &reader_uring_fixed, 0, 200 },
+	};
+	const char *path = make_file(3 * MIB + 512);
+
+	for (size_t i = 0; i < LEN(ways); i++) {
+		const struct scan scan = { .buffer = 512 * KIB,
+					   .verify = true,
+					   .seed = SEED };
+		struct failure failure = { 0 };
+		struct scan_result result;
+		struct reader r;
+		int err;
+
+		unit_case("%s", ways[i].ops->name);
+		/* Each from an empty cache. */
+		IS(reader_open(&r, &reader_pread, path, 4096), 0);
+		posix_fadvise(r.fd, 0, 0, POSIX_FADV_DONTNEED);
+		reader_close(&r);
+		err = reader_open(&r, ways[i].ops, path, scan.buffer);
+		if (!err) {
+			err = scan_run(&r, &scan, &result, &failure);
+			reader_close(&r);
+		}
+		if (ways[i].ops->need && err)
+			continue; /* not on this kernel or file system */
+		IS(err, 0);
+		IS_TEXT(failure.text, "");
+		IS(result.bad_words, 0);
+		IS(result.bytes, 3 * MIB + 512);
+		IS_WITHIN(cached_of(path), ways[i].least, ways[i].most);
+	}
+	drop_scratch(one_file);
+}
+
+static void test_ways_to_map(void)
+{
+	static const struct reader_ops *const ways[] = {
+		&reader_mmap, &reader_mmap_random, &reader_mmap_sequential,
+		&reader_mmap_noreuse
+	};
+	const char *path = make_file(MIB);
+
+	for (size_t i = 0; i < LEN(ways); i++) {
+		struct reader r;
+
+		unit_case("%s", ways[i]->name);
+		IS(reader_open(&r, ways[i], path, 4096), 0);
+		IS(reader_read(&r, 0, MIB), 0);
+		IS(cached_of(path), 256);
+		reader_close(&r);
+	}
+	drop_scratch(one_file);
+}
+
+static void test_ways_to_write(void)
+{
+	static const struct reader_ops *const ways[] = {
+		&reader_write, &reader_dontcache_write
+	};
+	const char *path = make_file(MIB + 8);
+
+	for (size_t i = 0; i < LEN(ways); i++) {
+		struct scan scan = { .buffer = 256 * KIB };
+		struct failure failure = { 0 };
+		struct scan_result result;
+		struct reader r;
+		int err;
+
+		unit_case("%s", ways[i]->name);
+		IS(reader_open(&r, ways[i], path, scan.buffer), 0);
+		r.seed = SEED + 1 + i;
+		err = scan_run(&r, &scan, &result, &failure);
+		reader_close(&r);
+		if (err == -EOPNOTSUPP && ways[i]->need)
+			continue;
+		IS(err, 0);
+		IS(reader_open(&r, &reader_pread, path, scan.buffer), 0);
+		IS(r.size, MIB + 8);
+		scan.verify = true;
+		scan.seed = SEED + 1 + i;
+		IS(scan_run(&r, &scan, &result, &failure), 0);
+		IS(result.bad_words, 0);
+		reader_close(&r);
+	}
+	drop_scratch(one_file);
+}
+
+static void test_other(void)
+{
+	const char *path = make_file(4 * MIB);
+	struct other other;
+
+	IS(other_start(&other, "/nonexistent"), -ENOENT);
+	IS(other.pid, 0);
+	IS(other_start(&other, path), 0);
+	IS(kill(other.pid, 0), 0);
+	/* It waits for the device once in each window, and never again. */
+	IS_WITHIN(other_touch(&other, 0, 4 * MIB), 1, 1024);
+	IS(other_touch(&other, 0, 4 * MIB), 0);
+	IS(cached_of(path), 1024);
+	kill(other.pid, SIGKILL);
+	IS(other_touch(&other, 0, 4096) < 0, true);
+	other_end(&other);
+	IS(other.pid, 0);
+	other_end(&other);
+	drop_scratch(one_file);
+}
+
+static void test_folio_median(void)
+{
+	const char *path = make_file(2 * MIB);
+	struct reader r;
+	int64_t kib;
+
+	IS(reader_open(&r, &reader_random, path, MIB), 0);
+	kib = folio_median_kib(r.fd, r.size);
+	if (kib == -EPERM || kib == -ENOENT || kib == -EACCES)
+		unit_skip("no /proc/kpageflags");
+	IS(kib, -ENODATA);
+	IS(cached_of(path), 0);
+	unit_case("page by page");
+	IS(reader_read(&r, 0, 64 * KIB), 0);
+	IS(folio_median_kib(r.fd, r.size), sysconf(_SC_PAGESIZE) / 1024);
+	reader_close(&r);
+
+	unit_case("with readahead");
+	IS(reader_open(&r, &reader_pread, path, MIB), 0);
+	for (off_t pos = 0; pos < r.size; pos += MIB)
+		IS(reader_read(&r, pos, MIB), 0);
+	kib = folio_median_kib(r.fd, r.size);
+	IS_WITHIN(kib, 4, 2048);
+	IS(kib & (kib - 1), 0);
+	IS(cached_of(path), 512);
+	reader_close(&r);
+	drop_scratch(one_file);
+}
+
 /* Pages of a range, however it lies; counted before any meter is asked. */
 static void test_residency_pages(void)
 {
@@ -387,6 +678,15 @@ const struct unit_test tests_of_readers[] = {
 	{ "reader_cuts_at_the_end", test_reader_cuts_at_the_end },
 	{ "hot_set", test_hot_set },
 	{ "hot_set_warm", test_hot_set_warm },
+	{ "permute", test_permute },
+	{ "scan_at_random", test_scan_at_random },
+	{ "scan_in_turns", test_scan_in_turns },
+	{ "hot_set_in_order", test_hot_set_in_order },
+	{ "ways_to_read", test_ways_to_read },
+	{ "ways_to_map", test_ways_to_map },
+	{ "ways_to_write", test_ways_to_write },
+	{ "other", test_other },
+	{ "folio_median", test_folio_median },
 	{ "residency_pages", test_residency_pages },
 	{ 0 },
 };

@@ -159,6 +159,12 @@ static void test_options_defaults(void)
 	IS_TEXT(o.image_dir, "/var/tmp");
 	IS(o.mem_bytes, 64 * MIB);
 	IS(o.reps, 0);
+	IS(o.machine, false);
+	IS(o.scanners, 1);
+	IS(o.hot_readers, 1);
+	IS(o.buffer, 0);
+	IS(o.block, 0);
+	IS_TEXT(o.mount_options, "");
 	IS(o.read_ahead_kb, 128);
 	IS(o.reclaim, RECLAIM_ANY);
 	IS(o.slow, false);
@@ -184,6 +190,11 @@ static void test_options_good(void)
 	set_env("MM_CACHE_READ_AHEAD_KB=0");
 	set_env("MM_CACHE_RECLAIM=mglru");
 	set_env("MM_CACHE_FILES=data");
+	set_env("MM_CACHE_BLOCK_SIZE=1024");
+	set_env("MM_CACHE_MOUNT=data=journal");
+	set_env("MM_CACHE_BUFFER=64K");
+	set_env("MM_CACHE_SCANNERS=8");
+	set_env("MM_CACHE_HOT_READERS=2");
 	set_env("KSFT_MACHINE_SLOW=yes");
 	/* Not ours. */
 	set_env("MM_CACHEX=1");
@@ -199,6 +210,16 @@ static void test_options_good(void)
 	IS(o.reclaim, RECLAIM_MGLRU);
 	IS(o.data, true);
 	IS(o.slow, true);
+	IS(o.block, 1024);
+	IS_TEXT(o.mount_options, "data=journal");
+	IS(o.buffer, 64 * 1024);
+	IS(o.scanners, 8);
+	IS(o.hot_readers, 2);
+
+	set_env("MM_CACHE_MEM=machine");
+	IS(options_read(&o, why, sizeof(why)), 0);
+	IS(o.machine, true);
+	IS_WITHIN(o.mem_bytes, 32 * MIB, 1024 * GIB);
 }
 
 static void test_options_bad(void)
@@ -209,9 +230,19 @@ static void test_options_bad(void)
 		{ "MM_CACHE_DIR=.", "an absolute path" },
 		{ "MM_CACHE_DIR=a/b", "an absolute path" },
 		{ "MM_CACHE_DEV=vdb", "an absolute path" },
-		{ "MM_CACHE_FS=btrfs", "ext4 or xfs" },
-		{ "MM_CACHE_FS=", "ext4 or xfs" },
-		{ "MM_CACHE_FS=EXT4", "ext4 or xfs" },
+		{ "MM_CACHE_FS=zfs", "ext4, xfs or btrfs" },
+		{ "MM_CACHE_FS=", "ext4, xfs or btrfs" },
+		{ "MM_CACHE_FS=EXT4", "ext4, xfs or btrfs" },
+		{ "MM_CACHE_MEM=machines", "or machine" },
+		{ "MM_CACHE_BLOCK_SIZE=256", "a power of two from 512" },
+		{ "MM_CACHE_BLOCK_SIZE=4095", "a power of two" },
+		{ "MM_CACHE_BLOCK_SIZE=131072", "to 65536" },
+		{ "MM_CACHE_MOUNT=", "mount options" },
+		{ "MM_CACHE_BUFFER=2K", "a power of two from 4K" },
+		{ "MM_CACHE_BUFFER=96K", "a power of two" },
+		{ "MM_CACHE_BUFFER=32M", "to 16M" },
+		{ "MM_CACHE_SCANNERS=0", "a number from 1 to 8" },
+		{ "MM_CACHE_HOT_READERS=9", "a number from 1 to 8" },
 		{ "MM_CACHE_MEM=lots", "a size from 32M to 64G" },
 		{ "MM_CACHE_MEM=32767K", "a size from 32M" },
 		{ "MM_CACHE_MEM=65G", "to 64G" },
