@@ -113,7 +113,7 @@ static const struct arm arms[NR_ARMS] = {
 		.idle = true,
 		.scan_by = &reader_dontneed_before,
 		.bounds = { { KEPT, AT_MOST, ONCE_KEPT_MAX,
-			      .doubt = "advice before the reads spared a set that was read once" } },
+			      .doubt = "advice before the reads spared a set read once" } },
 	},
 	[UNSCANNED] = ARM_ONCE_UNSCANNED,
 };
