@@ -7,7 +7,7 @@
  * only then is the change made. When the program that started it ends, in
  * whatever way, the keeper undoes everything, newest first, and removes its
  * journal. A journal without a living keeper is replayed by the next
- * keeper_start().
+ * keeper_start(). A program whose output nobody reads any longer is killed.
  *
  * What dies with its process needs no keeper: the private mount namespace, and
  * the loop device (autoclear) with its unlinked image.
