@@ -451,10 +451,14 @@ static int keeper_do(struct journal *j, const struct record *r, pid_t *group,
 	return journal_append(j, r);
 }
 
-/* Until told to finish, or until the owner is gone. */
-static void keeper_serve(struct journal *j, int sock, pid_t owner)
+/*
+ * Until told to finish, or until the owner is gone, who goes when nobody reads
+ * any longer what it prints to @out: a runner that was killed leaves it behind.
+ */
+static void keeper_serve(struct journal *j, int sock, int out, pid_t owner)
 {
-	struct pollfd pfd = { .fd = sock, .events = POLLIN };
+	struct pollfd pfd[] = { { .fd = sock, .events = POLLIN },
+				{ .fd = out } };
 	static struct keeper_report report;
 	static struct record r;
 	struct answer answer;
@@ -462,7 +466,13 @@ static void keeper_serve(struct journal *j, int sock, pid_t owner)
 	ssize_t got;
 
 	while (getppid() == owner) {
-		if (poll(&pfd, 1, OWNER_POLL_MS) <= 0)
+		if (poll(pfd, 2, OWNER_POLL_MS) <= 0)
+			continue;
+		if (pfd[1].revents) {
+			kill(owner, SIGKILL);
+			pfd[1].fd = -1;
+		}
+		if (!pfd[0].revents)
 			continue;
 		got = recv(sock, &r, sizeof(r), 0);
 		if (got <= 0)
@@ -485,10 +495,12 @@ static void keeper_serve(struct journal *j, int sock, pid_t owner)
 	_exit(0);
 }
 
-static void keeper_detach(int sock, int journal_fd, int lock_fd)
+/* What was its standard output. */
+static int keeper_detach(int sock, int journal_fd, int lock_fd)
 {
 	static const int ignored[] = { SIGHUP,	SIGINT,	 SIGQUIT, SIGTERM,
 				       SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2 };
+	int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	int null;
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
@@ -504,8 +516,10 @@ static void keeper_detach(int sock, int journal_fd, int lock_fd)
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
 	for (int fd = 3; fd < 1024; fd++)
-		if (fd != sock && fd != journal_fd && fd != lock_fd)
+		if (fd != sock && fd != journal_fd && fd != lock_fd &&
+		    fd != out)
 			close(fd);
+	return out;
 }
 
 int keeper_start(struct keeper *keeper, int lock_fd,
@@ -537,8 +551,9 @@ int keeper_start(struct keeper *keeper, int lock_fd,
 		goto out_pair;
 	}
 	if (!keeper->pid) {
-		keeper_detach(pair[1], journal.fd, lock_fd);
-		keeper_serve(&journal, pair[1], owner);
+		int out = keeper_detach(pair[1], journal.fd, lock_fd);
+
+		keeper_serve(&journal, pair[1], out, owner);
 	}
 	close(pair[1]);
 	close(journal.fd);

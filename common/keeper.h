@@ -9,7 +9,8 @@
  * journal. A journal without a living keeper is replayed by the next
  * keeper_start(), or by keeper_repair(). What could not be undone stays in the
  * journal, to be tried again; what a keeper could tell nobody, for its program
- * was dead, the next one tells.
+ * was dead, the next one tells. A
+ * program whose output nobody reads any longer is killed.
  *
  * What dies with its process needs no keeper: the private mount namespace, and
  * the loop device (autoclear) with its unlinked image.

@@ -30,7 +30,7 @@ if ! readelf -l "$PROGRAMS_DIR/pread_hot_set" | grep -q INTERP; then
 	check_skip faults "the programs are static: nothing can be preloaded"
 	check_done
 fi
-run_begin
+run_begin "$@"
 
 # outcome LOG: what the results of one run come to: "ok", "not ok",
 # "inconclusive", "need", "mixed", or "need" for a program that did not begin.
@@ -82,7 +82,7 @@ judge()
 			grep -q -- "$line" "$log" || echo "no line has: $line"
 		done
 		ktap_plan "$log"
-		leftovers "$RUN_PID"
+		leftovers
 	} >"$why" 2>&1
 	complaint=$(head -n 1 "$why" 2>&1)
 	if [ -n "$complaint" ]; then

@@ -3,9 +3,7 @@
 #
 # Bad input, and a machine that lacks what the suite needs: each has one clear
 # skip or error, which names the thing and what would do, and leaves nothing
-# behind. Nor does a run that is killed at any moment, in any part.
-#
-# KILLS: how many runs to kill (20). SEED: of their moments (random, printed).
+# behind.
 . "$(dirname "$0")/check-lib.sh"
 . "$(dirname "$0")/leftovers.sh"
 
@@ -18,7 +16,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	check_skip input "needs root"
 	check_done
 fi
-run_begin
+run_begin "$@"
 
 # judge NAME STATUS LINE...: what the last run must have given: STATUS, and LINEs
 # (patterns of grep); those that begin with ! must not be there.
@@ -39,7 +37,7 @@ judge()
 		if grep -q '^TAP version' "$log" && ! grep -q '^Bail out!' "$log"; then
 			ktap_plan "$log"
 		fi
-		leftovers "$RUN_PID"
+		leftovers
 	} >"$why" 2>&1
 	complaint=$(head -n 1 "$why" 2>&1)
 	if [ -n "$complaint" ]; then
@@ -300,146 +298,5 @@ in_shell "ulimit -f 2000;"
 judge small-file-limit 4 "^1\.\.0 # SKIP need: .*" "File too large"
 in_shell "ulimit -n 5;"
 judge few-descriptors 1 "Too many open files"
-
-# --- killed
-
-run_apart
-lru_gen=$CHECK_TMP/lru_gen
-mkdir "$lru_gen"
-seed=${SEED:-$RANDOM}
-RANDOM=$seed
-echo "# SEED=$seed"
-
-# children PID: its children that are of the suite.
-children()
-{
-	local pid
-
-	for pid in $(run_processes); do
-		[ "$(awk '/^PPid:/ { print $2 }' "/proc/$pid/status" 2>/dev/null)" != "$1" ] ||
-			echo "$pid"
-	done
-}
-is_keeper() { [ "$(cat "/proc/$1/comm" 2>/dev/null)" = mm-cache-keeper ]; }
-keeper_of()
-{
-	local pid
-
-	for pid in $(children "$RUN_PID"); do
-		! is_keeper "$pid" || echo "$pid"
-	done
-}
-test_of()
-{
-	local pid
-
-	for pid in $(children "$RUN_PID"); do
-		is_keeper "$pid" || echo "$pid"
-	done
-}
-# The harness has a process for each test, which has one for its body.
-body_of()
-{
-	local pid
-
-	for pid in $(test_of); do
-		children "$pid"
-	done
-}
-trial_of()
-{
-	local pid
-
-	for pid in $(body_of); do
-		children "$pid"
-	done
-}
-
-# What is killed, and how; the keeper dies in the last three.
-kinds=(program-KILL program-TERM program-INT program-HUP test-KILL body-KILL trial-KILL group-KILL
-	group-TERM keeper-KILL keeper-and-program-KILL everything-KILL)
-
-kill_some()
-{
-	local kind=${1%-*} signal=${1##*-} pids
-
-	case $kind in
-	program) pids=$RUN_PID ;;
-	test) pids=$(test_of) ;;
-	body) pids=$(body_of) ;;
-	trial) pids=$(trial_of) ;;
-	group) pids="-- -$RUN_PID" ;;
-	keeper) pids=$(keeper_of) ;;
-	keeper-and-program) pids="$(keeper_of) $RUN_PID" ;;
-	everything) pids=$(run_processes) ;;
-	esac
-	# shellcheck disable=SC2086 # several
-	[ -z "$pids" ] || kill -s "$signal" $pids
-}
-
-shimmed=("CACHE_SHIM=lru-gen=$lru_gen" "LD_PRELOAD=$CHECK_DIR/shim.so")
-
-# One run, on files that stand for the kernel's lru_gen, and with a read_ahead_kb
-# that no device has; killed after some time: from its start, or, two of three
-# times, from its first test.
-killed_run()
-{
-	local kind=$1 delay
-
-	printf '0\n' >"$lru_gen/enabled"
-	printf '1000\n' >"$lru_gen/min_ttl_ms"
-	run_start "$log" MM_CACHE_REPS=1 MM_CACHE_READ_AHEAD_KB=516 \
-		"${shimmed[@]}" setsid "$program" -v mglru_rare -v mglru_rare_no_readahead
-	if [ $((RANDOM % 3)) -eq 0 ]; then
-		delay=$((RANDOM % 400))
-	else
-		delay=$((RANDOM % 1000))
-		for _ in {1..6000}; do
-			! grep -q '^1\.\.' "$log" || break
-			sleep 0.02
-		done
-	fi
-	sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
-	kill_some "$kind"
-	echo "# $kind after $delay ms: $(grep -c '' "$log") lines" >>"$CHECK_TMP/moments"
-	run_wait
-}
-
-: >"$CHECK_TMP/kills"
-for ((i = 0; i < ${KILLS:-20}; i++)); do
-	kind=${kinds[i % ${#kinds[@]}]}
-	# Bash tells of each that was killed.
-	killed_run "$kind" 2>>"$why.kill"
-	pid=$RUN_PID
-	case $kind in
-	# Nobody is left to restore anything; the next run does.
-	keeper-and-program-* | everything-*)
-		for stray in $(run_processes); do
-			kill -KILL "$stray" 2>/dev/null
-		done
-		try "${shimmed[@]}"
-		[ "$RUN_STATUS" -eq 0 ] || echo "exit status of the next run: $RUN_STATUS"
-		;;
-	esac >"$why"
-	{
-		leftovers "$pid"
-		if [ "$(cat "$lru_gen"/{enabled,min_ttl_ms} | paste -sd ' ')" != "0 1000" ]; then
-			echo "lru_gen was 0 1000, is $(cat "$lru_gen"/{enabled,min_ttl_ms} | paste -sd ' ')"
-		fi
-	} >>"$why"
-	if [ -s "$why" ]; then
-		{
-			echo "$kind, $(tail -n 1 "$CHECK_TMP/moments"):"
-			sed 's/^/  /' "$why"
-			grep -v '^# \(env\|metric\) ' "$log"
-		} >>"$CHECK_TMP/kills"
-	fi
-done
-cat "$CHECK_TMP/moments"
-if [ -s "$CHECK_TMP/kills" ]; then
-	check_fail kills "something was left, SEED=$seed" "$CHECK_TMP/kills"
-else
-	check_ok kills
-fi
 
 check_done

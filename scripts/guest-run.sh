@@ -49,20 +49,9 @@ else
 	unset MM_CACHE_DEV
 fi
 
-# What the suite may touch, one fact a line: after it all is as it was before.
+# After the suite all is as it was before it.
 machine_state() {
-	local file
-
-	for file in /sys/kernel/mm/lru_gen/enabled /sys/kernel/mm/lru_gen/min_ttl_ms \
-		/sys/kernel/mm/transparent_hugepage/enabled /proc/sys/vm/swappiness \
-		/sys/block/vd*/queue/read_ahead_kb; do
-		[ ! -e "$file" ] || echo "$file $(cat "$file")"
-	done
-	for file in /sys/block/loop*/loop/backing_file /run/mm-cache/journal* /dev/shm/*; do
-		[ ! -e "$file" ] || echo "$file"
-	done
-	find /sys/fs/cgroup -mindepth 1 -type d 2>/dev/null | sed 's/^/cgroup /'
-	awk '{ print "mount", $5, $3 }' /proc/self/mountinfo
+	"${BASH_SOURCE[0]%/*}/machine-state.sh" --mark "CACHE_CHECK=$token" "$@" /tmp /var/tmp /dev/shm
 }
 
 run_command() {
@@ -79,17 +68,11 @@ run_suite() {
 	[ ${#selection[@]} -gt 0 ] || selection=(-c mm-cache)
 	cd "$install" || return 125
 	machine_state >/run/state.before
-	./run_kselftest.sh "${selection[@]}" 2>&1 | cat
-
-	for _ in 1 2 3 4 5 6; do
-		machine_state >/run/state.after
-		cmp -s /run/state.before /run/state.after && return 0
-		sleep 0.5
-	done
-	diff /run/state.before /run/state.after | sed -n \
-		-e 's/^</# the suite left this machine otherwise; gone:/p' \
-		-e 's/^>/# the suite left this machine otherwise; new:/p'
-	return 3
+	env "CACHE_CHECK=$token" ./run_kselftest.sh "${selection[@]}" 2>&1 | cat
+	if ! machine_state --since /run/state.before >/run/state.left; then
+		sed 's/^/# the suite left this machine otherwise; /' /run/state.left
+		return 3
+	fi
 }
 
 case $mode in

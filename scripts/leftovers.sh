@@ -1,70 +1,86 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Run test programs of the suite, and see what they leave on the machine. For
-# sections of the checks, after check-lib.sh:
+# Run test programs of the suite, and see what they leave on the machine:
 #
-#   run_begin              once; needs root
+#   run_begin "$@"         once, by root, before anything else: starts the script
+#                          again in a mount namespace of its own, where no mount is
+#                          anybody else's
+#   run_apart              give the runs a /run and a /dev/shm of their own: they
+#                          wait for nobody, and nobody else repairs what they leave
+#   run_alone              nobody else uses this machine: whatever is otherwise
+#                          after a run was done by it
+#   run_before             note the state of the machine
 #   run_start LOG COMMAND... start it in the background: RUN_PID
 #   run_wait               wait for it: RUN_STATUS
-#   run LOG COMMAND...     both
-#   leftovers PID          print what process PID left, and what is not as it was
-#                          at run_begin, 2 s later; else nothing
-#   run_apart              give the runs that follow a /run of their own: they wait
-#                          for nobody, and nobody else repairs what they leave
+#   run LOG COMMAND...     all three
+#   leftovers              print what is not as it was at run_before, 2 s later; else
+#                          nothing
 #   ktap_plan LOG          print what is wrong with plan, results and names
 #
-# Others may use the machine, and the suite, meanwhile: what is looked for is told
-# apart by the process, by the directory of its images, RUN_DIR, and by a variable
-# in its environment.
+# The runs have their images in RUN_DIR/images; RUN_WATCH are the directories that
+# must hold what they held. RUN_LRU_GEN, if set, stands for the kernel's lru_gen.
+# Others may use the machine, and the suite, meanwhile: machine-state.sh tells what
+# is theirs.
 # shellcheck disable=SC2034 # RUN_STATUS is for those who include this
 
-_run_keeper_dir=/run/mm-cache
-_run_apart=()
+_run_scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+_run_shared=(--shared)
 RUN_LIMIT=${RUN_LIMIT:-900} # seconds for a command, its wait for other runs included
+RUN_LRU_GEN=
 
-# Values of read_ahead_kb that only a run of the suite sets.
-_run_read_ahead="0 512 516"
-_run_id=
-_run_before=
+_run_clean()
+{
+	! declare -F _check_exit >/dev/null || _check_exit
+}
 
 _run_end()
 {
 	umount -l "$RUN_DIR"/* 2>/dev/null
 	rm -rf "$RUN_DIR"
-	_check_exit
+	_run_clean
 }
 
 # On the disk that the suite would use, for its images need direct I/O.
 run_begin()
 {
+	if [ -z "${CACHE_CHECK_NAMESPACE:-}" ]; then
+		_run_clean
+		CACHE_CHECK_NAMESPACE=1 exec unshare -m --propagation private "$BASH" "$0" "$@"
+	fi
+	unset CACHE_CHECK_NAMESPACE
+	# So that a mount which a run forgets to make private is seen out here.
+	mount --make-rshared / || exit 1
 	RUN_DIR=$(mktemp -d "${TMPDIR:-/var/tmp}/mm-cache-check.XXXXXX") || exit 1
 	RUN_DIR=$(cd "$RUN_DIR" && pwd -P)
 	trap _run_end EXIT
 	mkdir "$RUN_DIR/images" || exit 1
-	_run_id=$(basename "$RUN_DIR")
-	_run_before=$(_run_knobs)
+	RUN_WATCH=("$RUN_DIR/images")
+	_run_mark=CACHE_CHECK=$(basename "$RUN_DIR")
 }
 
 run_apart()
 {
-	mkdir "$RUN_DIR/run" || exit 1
-	_run_keeper_dir=$RUN_DIR/run/mm-cache
-	# shellcheck disable=SC2016 # expanded by that shell
-	_run_apart=(unshare -m sh -c 'mount --bind "$0" /run && exec env "$@"' "$RUN_DIR/run")
+	mkdir "$RUN_DIR/run" && mount --bind "$RUN_DIR/run" /run &&
+		mount -t tmpfs none /dev/shm || exit 1
+	RUN_WATCH+=(/dev/shm)
 }
 
-_run_knobs()
+run_alone()
 {
-	local knob loop
+	_run_shared=()
+	RUN_WATCH+=(/dev/shm /tmp /var/tmp)
+}
 
-	for knob in /sys/kernel/mm/lru_gen/{enabled,min_ttl_ms}; do
-		[ ! -e "$knob" ] || echo "$knob $(cat "$knob")"
-	done
-	# A loop device in use belongs to somebody, who may set its knob.
-	for loop in /sys/block/loop*; do
-		[ -d "$loop/loop" ] || echo "$loop/queue/read_ahead_kb $(cat "$loop/queue/read_ahead_kb")"
-	done 2>/dev/null
+_run_state()
+{
+	"$_run_scripts/machine-state.sh" "${_run_shared[@]}" --mark "$_run_mark" \
+		${RUN_LRU_GEN:+--lru-gen "$RUN_LRU_GEN"} "$@" "${RUN_WATCH[@]}"
+}
+
+run_before()
+{
+	_run_state >"$RUN_DIR/state"
 }
 
 run_start()
@@ -73,7 +89,7 @@ run_start()
 	shift
 
 	# Bash has its background commands ignore SIGINT and SIGQUIT.
-	env --default-signal TMPDIR="$RUN_DIR/images" "CACHE_CHECK=$_run_id" "${_run_apart[@]}" "$@" \
+	env --default-signal TMPDIR="$RUN_DIR/images" "$_run_mark" "$@" \
 		>"$log" 2>&1 </dev/null &
 	RUN_PID=$!
 }
@@ -91,6 +107,7 @@ run_wait()
 
 run()
 {
+	run_before
 	run_start "$@"
 	run_wait
 }
@@ -98,46 +115,12 @@ run()
 # Processes of the command, which inherited its environment.
 run_processes()
 {
-	grep -lzxsF "CACHE_CHECK=$_run_id" /proc/[0-9]*/environ | sed 's,/proc/\(.*\)/environ,\1,'
-}
-
-_run_left()
-{
-	local pid=$1 knob value now is dir
-
-	for value in $(run_processes); do
-		echo "process $value: $(tr '\0' ' ' 2>/dev/null <"/proc/$value/cmdline")($(cat "/proc/$value/comm" 2>/dev/null))"
-	done
-	while read -r dir; do
-		[ ! -e "$dir/mm-cache.$pid" ] || echo "cgroup $dir/mm-cache.$pid"
-	done < <(awk '/ - cgroup2? / { print $5 }' /proc/self/mountinfo)
-	[ ! -e "$_run_keeper_dir/journal.$pid" ] || echo "file $_run_keeper_dir/journal.$pid"
-	awk -v mnt=/run/mm-cache/mnt '$5 == mnt { print "mount " $5 " from " $10 }' /proc/self/mountinfo
-	grep -lF "$RUN_DIR/images" /sys/block/loop*/loop/backing_file 2>/dev/null | sed 's/^/loop device /'
-	find "$RUN_DIR/images" -mindepth 1 | sed 's/^/file /'
-	now=$(_run_knobs)
-	while read -r knob value; do
-		is=$(sed -n "s,^$knob ,,p" <<<"$now")
-		case $knob in
-		# The kernel sets it, too, for whoever attaches a file.
-		*/read_ahead_kb) [[ " $_run_read_ahead " == *" $is "* ]] || continue ;;
-		esac
-		if [ -n "$is" ] && [ "$is" != "$value" ]; then
-			echo "knob $knob: was $value, is $is"
-		fi
-	done <<<"$_run_before"
+	grep -lzxsF "$_run_mark" /proc/[0-9]*/environ | cut -d / -f 3
 }
 
 leftovers()
 {
-	local pid=$1 left
-
-	for _ in {1..20}; do
-		left=$(_run_left "$pid")
-		[ -n "$left" ] || return 0
-		sleep 0.1
-	done
-	echo "$left"
+	_run_state --since "$RUN_DIR/state"
 }
 
 ktap_plan()

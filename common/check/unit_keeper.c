@@ -333,6 +333,33 @@ static void test_group_of_the_owner_killed(void)
 	expect_clean();
 }
 
+static int output[2];
+
+static void print_to_output(void)
+{
+	dup2(output[1], STDOUT_FILENO);
+	close(output[0]);
+	close(output[1]);
+}
+
+static void test_owner_whose_output_nobody_reads(void)
+{
+	pid_t kept_by;
+	pid_t owner;
+
+	begin();
+	IS(pipe(output), 0);
+	before_start = print_to_output;
+	owner = start_owner(make_mess, &kept_by);
+	close(output[1]);
+	sleep_ms(50);
+	IS_TEXT(value_of("/run/knob"), "000");
+	close(output[0]);
+	IS(ends(owner), true);
+	IS(ends(kept_by), true);
+	expect_clean();
+}
+
 static void test_keeper_heeds_no_signal(void)
 {
 	static const int signals[] = { SIGHUP,	SIGINT,	 SIGQUIT, SIGTERM,
@@ -814,6 +841,8 @@ const struct unit_test tests_of_keeper[] = {
 	{ "keeper_owner_killed", test_owner_killed },
 	{ "keeper_last_words", test_last_words_of_a_keeper },
 	{ "keeper_group_of_the_owner_killed", test_group_of_the_owner_killed },
+	{ "keeper_owner_whose_output_nobody_reads",
+	  test_owner_whose_output_nobody_reads },
 	{ "keeper_heeds_no_signal", test_keeper_heeds_no_signal },
 	{ "keeper_next_start_repairs", test_next_start_repairs },
 	{ "keeper_no_standard_streams", test_no_standard_streams },

@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Print the state of the machine, as far as a run of the suite could change it:
+# one fact a line, sorted. Or compare it with what was printed earlier.
+#
+#   machine-state.sh [OPTION...] [DIRECTORY...]
+#
+#   DIRECTORY       whose entries count; and loop devices over files in it
+#   --mark NAME=VALUE
+#                   processes with this in their environment are of the runs
+#   --lru-gen DIR   stands for the kernel's lru_gen
+#   --shared        others use the machine, and the suite on it: leave out what may
+#                   be theirs
+#   --since FILE    print only what is otherwise than in FILE, for 2 s at least;
+#                   exit status 1 if there is such
+#
+# What is left out with --shared: cgroups below those at the top of a hierarchy,
+# where runs make none; loop devices over files that are not in a DIRECTORY; and
+# what bears the number of a living process that has not the mark. Mounts are those
+# of the namespace that this runs in: give the runs one of their own.
+set -u -o pipefail
+
+keeper_dir=/run/mm-cache
+settle_us=2000000
+
+# The kernel itself sets read_ahead_kb of a loop device for whoever attaches a file
+# (2560 on a rotational disk), and whoever has it in use may set it, too. So of one
+# that is idle, only a value tells something that nobody but the suite sets.
+suite_read_ahead=" 0 512 516 "
+
+mark='' lru_gen=/sys/kernel/mm/lru_gen shared='' since='' directories=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--shared)
+		shared=yes
+		shift
+		continue
+		;;
+	--mark) mark=$2 ;;
+	--lru-gen) lru_gen=$2 ;;
+	--since) since=$2 ;;
+	-*)
+		echo "machine-state: $1: unknown option" >&2
+		exit 64
+		;;
+	*)
+		directories+=("${1%/}")
+		shift
+		continue
+		;;
+	esac
+	shift 2
+done
+
+# "name.PID" of somebody else's run, which is under way.
+is_anothers()
+{
+	local pid=${1##*.}
+
+	[ -n "$shared" ] && [[ $pid =~ ^[0-9]+$ ]] && [ -d "/proc/$pid" ] &&
+		! grep -qzxsF -- "$mark" "/proc/$pid/environ"
+}
+
+knobs()
+{
+	local path value
+
+	for path in "$lru_gen"/{enabled,min_ttl_ms} \
+		/sys/kernel/mm/transparent_hugepage/enabled /proc/sys/vm/swappiness; do
+		[ ! -e "$path" ] || echo "knob $path $(<"$path")"
+	done
+	for path in /sys/block/*; do
+		value=$(cat "$path/queue/read_ahead_kb" 2>/dev/null) || continue
+		case $path in
+		*/loop[0-9]*)
+			[ ! -d "$path/loop" ] || continue
+			[[ $suite_read_ahead == *" $value "* ]] || continue
+			;;
+		esac
+		echo "knob $path/queue/read_ahead_kb $value"
+	done
+}
+
+cgroups()
+{
+	local path depth=()
+
+	[ -z "$shared" ] || depth=(-maxdepth 1)
+	awk '/ - cgroup2? / { print $5 }' /proc/self/mountinfo | while read -r path; do
+		find "$path" -mindepth 1 "${depth[@]}" -type d -printf 'cgroup %p\n'
+		find "$path" "${depth[@]}" -name cgroup.subtree_control -printf '%p\n' |
+			while read -r path; do
+				echo "knob $path $(cat "$path")"
+			done
+	done 2>/dev/null | while read -r path; do
+		is_anothers "$path" || echo "$path"
+	done
+}
+
+is_ours()
+{
+	local dir
+
+	for dir in "${directories[@]}"; do
+		[[ $1 != "$dir"/* ]] || return 0
+	done
+	[ -z "$shared" ]
+}
+
+loop_devices()
+{
+	local path file
+
+	for path in /sys/block/loop*/loop; do
+		file=$(cat "$path/backing_file" 2>/dev/null) || continue
+		path=${path%/loop}
+		! is_ours "$file" || echo "loop device /dev/${path##*/} over $file"
+	done
+}
+
+files()
+{
+	local path
+
+	# What stays there for good: the lock, and the empty place for a mount.
+	for path in "$keeper_dir"/* "$keeper_dir"/mnt/*; do
+		case $path in
+		"$keeper_dir/lock" | "$keeper_dir/mnt" | */\*) continue ;;
+		esac
+		is_anothers "$path" || echo "file $path"
+	done
+	[ ${#directories[@]} -eq 0 ] ||
+		find "${directories[@]}" -mindepth 1 -maxdepth 1 -printf 'file %p\n'
+}
+
+processes()
+{
+	local pid
+
+	[ -n "$mark" ] || return
+	grep -lzxsF -- "$mark" /proc/[0-9]*/environ | cut -d / -f 3 | while read -r pid; do
+		echo "process $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline")($(cat "/proc/$pid/comm"))"
+	done 2>/dev/null
+}
+
+state()
+{
+	{
+		knobs
+		cgroups
+		loop_devices
+		files
+		processes
+		awk '{ sub(/.* - /, "on " $5 " from ", $0); print "mount " $0 }' /proc/self/mountinfo
+	} | LC_ALL=C sort
+}
+
+if [ -z "$since" ]; then
+	state
+	exit
+fi
+begin=${EPOCHREALTIME/[.,]/}
+while :; do
+	now=${EPOCHREALTIME/[.,]/}
+	# That an idle loop device has no longer a value of the suite's is no loss.
+	left=$(state | diff "$since" - | sed -n \
+		-e '\,^< knob /sys/block/loop,d' -e 's/^< /gone: /p' -e 's/^> /new: /p')
+	[ -n "$left" ] || exit 0
+	[ $((now - begin)) -lt $settle_us ] || break
+	sleep 0.1
+done
+echo "$left"
+exit 1
