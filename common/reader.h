@@ -26,7 +26,10 @@ struct reader_ops {
 
 /* pread() */
 extern const struct reader_ops reader_pread;
-/* One byte of each page through a shared mapping without advice. */
+/*
+ * One byte of each page through a shared mapping without advice. What cannot be
+ * read there is SIGBUS; it is caught for the whole process and becomes -EIO.
+ */
 extern const struct reader_ops reader_mmap;
 /* preadv2() with RWF_DONTCACHE */
 extern const struct reader_ops reader_dontcache;
