@@ -180,18 +180,23 @@ static inline const char *ktap_run(struct __test_metadata *_metadata,
 				   struct outcome *outcomes)
 {
 	char label[128];
+	char text[128];
 	int err;
 
 	ktap_label(_metadata, variant, label, sizeof(label));
 	err = experiment_run(exp, arms, nr_arms, outcomes);
 	if (err == -EBUSY && !lab.failure.err)
 		return "a file cannot be dropped from the cache";
-	if (exp->oom_kills) {
+	if (err == -ESTALE)
+		return "somebody else wrote to a file of the test";
+	if (exp->oom.oom_kills > 0) {
 		ksft_print_msg(
-			"why %s: OOM: the memcg killed the workload %" PRId64
-			" times at a limit of %" PRIu64 " KiB\n",
-			label, exp->oom_kills, exp->mem_bytes / 1024);
-		ASSERT_EQ(0, exp->oom_kills);
+			"why %s: OOM: the memcg killed the workload at a limit of %" PRIu64
+			" KiB; %s\n",
+			label, exp->mem_bytes / 1024,
+			memcg_oom_text(lab.memcg.flavour, &exp->oom, text,
+				       sizeof(text)));
+		ASSERT_EQ(0, exp->oom.oom_kills);
 	}
 	ASSERT_EQ(0, err)
 	{

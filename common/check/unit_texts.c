@@ -237,6 +237,7 @@ static void test_memcg_v2_files(void)
 {
 	struct memcg m = { .flavour = MEMCG_V2, .path = "/run/m" };
 	struct memcg_stat s;
+	char text[128];
 	struct memcg child;
 
 	unit_private(run_only);
@@ -269,6 +270,8 @@ static void test_memcg_v2_files(void)
 		   "oom_group_kill 0\n");
 	IS(memcg_read(&m, &s), 0);
 	IS(s.oom_kills, 1);
+	IS_TEXT(memcg_oom_text(MEMCG_V2, &s, text, sizeof(text)),
+		"memory.events: max 34, oom 2, oom_kill 1");
 	IS(s.refault_file, 16000);
 	IS(s.usage_bytes, -1);
 	unit_write("/run/m/memory.current", "65011712\n");
@@ -280,6 +283,7 @@ static void test_memcg_v1_files(void)
 {
 	struct memcg m = { .flavour = MEMCG_V1, .path = "/run/m" };
 	struct memcg_stat s;
+	char text[128];
 	char path[64];
 
 	unit_private(run_only);
@@ -298,10 +302,13 @@ static void test_memcg_v1_files(void)
 
 	unit_write("/run/m/memory.stat", stat_v1);
 	unit_write("/run/m/memory.usage_in_bytes", "67096576\n");
+	unit_write("/run/m/memory.failcnt", "77\n");
 	unit_write("/run/m/memory.oom_control",
 		   "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
 	IS(memcg_read(&m, &s), 0);
 	IS(s.oom_kills, 3);
+	IS_TEXT(memcg_oom_text(MEMCG_V1, &s, text, sizeof(text)),
+		"memory.failcnt: 77, memory.oom_control: oom_kill 3");
 	IS(s.usage_bytes, 67096576);
 	IS(s.file_bytes, 268435456);
 }
