@@ -692,12 +692,26 @@ static int lay_out_file(struct experiment *exp, const char *name,
 	return scratch_file(&lab->scratch, name, bytes, seed, &lab->failure);
 }
 
-static int lay_out(struct experiment *exp)
+/*
+ * Room that was there before may be taken meanwhile, or not be had at all: a
+ * quota, or a limit on the size of files. -ENOENT then, with an entry in @needs.
+ */
+static int lay_out(struct experiment *exp, struct needs *needs)
 {
+	struct failure *failure = &exp->lab->failure;
 	int err = lay_out_file(exp, HOT_FILE, exp->hot_bytes, HOT_SEED);
 
-	return err ? err :
-		     lay_out_file(exp, SCAN_FILE, exp->scan_bytes, SCAN_SEED);
+	if (!err)
+		err = lay_out_file(exp, SCAN_FILE, exp->scan_bytes, SCAN_SEED);
+	if (err != -ENOSPC && err != -EDQUOT && err != -EFBIG)
+		return err;
+	need_add(
+		needs, "room for the test files",
+		"%s; they take %llu MiB: make room, raise the quota or ulimit -f, or set MM_CACHE_MEM lower",
+		failure->text,
+		(unsigned long long)((exp->hot_bytes + exp->scan_bytes) / MIB));
+	memset(failure, 0, sizeof(*failure));
+	return -ENOENT;
 }
 
 static int reader_need(struct experiment *exp, const struct reader_ops *ops,
@@ -816,7 +830,10 @@ int experiment_open(struct experiment *exp, struct lab *lab,
 	if (err && err != -ENOENT)
 		return failure_note(&lab->failure, err, "select %s reclaim",
 				    reclaim_name(reclaim));
-	err = lay_out(exp);
+	err = lay_out(exp, needs);
+	/* Without the files no reader can be tried. */
+	if (err == -ENOENT && !lab->failure.err)
+		return 0;
 	if (!err)
 		err = reader_need(exp, workload->scan.read_by, needs);
 	for (unsigned int a = 0; !err && a < nr_arms; a++)
