@@ -6,6 +6,7 @@
 #include "one_line.h"
 #include "reclaim.h"
 
+#include <glob.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,8 +98,44 @@ static void fact_of_meminfo(struct env *env, const char *key, const char *field)
 		fact(env, key, "%" PRIu64 " MiB", kib / KIB);
 }
 
+/* What the files that match @pattern hold, if it begins with @begin: "a, b". */
+static void join_files(const char *pattern, const char *begin, char *buf,
+		       size_t len)
+{
+	size_t used = 0;
+	char text[64];
+	glob_t found;
+
+	buf[0] = '\0';
+	if (glob(pattern, GLOB_NOSORT, NULL, &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc && used < len; i++)
+		if (knob_read(found.gl_pathv[i], text, sizeof(text)) > 0 &&
+		    !strncmp(text, begin, strlen(begin)))
+			used += snprintf(buf + used, len - used, "%s%s",
+					 used ? ", " : "", text);
+	globfree(&found);
+}
+
+const char *env_proactive_reclaim(char *buf, size_t len)
+{
+	char threads[64];
+	char actions[64];
+
+	join_files("/proc/[0-9]*/comm", "kdamond", threads, sizeof(threads));
+	if (!threads[0])
+		return NULL;
+	join_files(
+		"/sys/kernel/mm/damon/admin/kdamonds/*/contexts/*/schemes/*/action",
+		"", actions, sizeof(actions));
+	snprintf(buf, len, "%s%s%s%s", threads, actions[0] ? " (DAMON: " : "",
+		 actions, actions[0] ? ")" : "");
+	return buf;
+}
+
 void env_read(struct env *env, const struct lab *lab)
 {
+	char proactive[160];
 	struct utsname uts;
 	enum reclaim now;
 
@@ -117,6 +154,9 @@ void env_read(struct env *env, const struct lab *lab)
 	fact_of_file(env, "thp", "/sys/kernel/mm/transparent_hugepage/enabled");
 	fact(env, "reclaim", "%s",
 	     reclaim_current(&now) ? "unknown" : reclaim_name(now));
+	fact(env, "proactive_reclaim", "%s",
+	     env_proactive_reclaim(proactive, sizeof(proactive)) ? proactive :
+								   "none seen");
 	fact(env, "memcg", "%s, limit %" PRIu64 " MiB",
 	     memcg_flavour_name(lab->memcg.flavour),
 	     lab->options.mem_bytes / MIB);

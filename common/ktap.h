@@ -152,6 +152,19 @@ static inline void ktap_why(const char *label, const char *arm,
 		       bound->doubt ? bound->doubt : bound->why);
 }
 
+/* A set that shrank though nothing was scanned: who else may have done it. */
+static inline void ktap_suspect(const char *label, const struct arm *arm,
+				const struct bound *bound)
+{
+	char who[160];
+
+	if (arm->scan_by == &reader_null && bound->of == KEPT &&
+	    env_proactive_reclaim(who, sizeof(who)))
+		ksft_print_msg(
+			"why %s: %s may have reclaimed it: stop that while the test runs\n",
+			label, who);
+}
+
 /* ktap_doubts() - say which controls did not hold; they are not the property. */
 static inline void ktap_doubts(const char *label, const struct arm *arms,
 			       unsigned int nr_arms,
@@ -163,10 +176,11 @@ static inline void ktap_doubts(const char *label, const struct arm *arms,
 			const struct summary *s =
 				&outcomes[a].metric[bound->of];
 
-			if (bound->doubt && !bound_holds(bound, s->median))
-				ktap_why(label, arms[a].name,
-					 metric_name(bound->of),
-					 metric_unit(bound->of), s, bound);
+			if (!bound->doubt || bound_holds(bound, s->median))
+				continue;
+			ktap_why(label, arms[a].name, metric_name(bound->of),
+				 metric_unit(bound->of), s, bound);
+			ktap_suspect(label, &arms[a], bound);
 		}
 }
 
