@@ -108,6 +108,8 @@ static void open_lab(void)
 	char path[PATH_MAX];
 	int fd;
 
+	/* The kernel is asked here, and its pages are what they are. */
+	unit_page_size = 0;
 	snprintf(lab.scratch.dir, sizeof(lab.scratch.dir), "%.200s/unit.XXXXXX",
 		 tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(lab.scratch.dir))
