@@ -248,15 +248,15 @@ int posix_fallocate64(int fd, off64_t pos, off64_t len)
 {
 	if (fault("disk-full"))
 		return ENOSPC;
-	if (fault("quota"))
+	if (fault("image-quota"))
 		return EDQUOT;
 	return NEXT(posix_fallocate64)(fd, pos, len);
 }
 
-/* quota=BYTES: no more than these in the scan file. */
+/* file-quota=BYTES: no more than these in the scan file. */
 ssize_t write(int fd, const void *buf, size_t len)
 {
-	long long quota = fault_number("quota");
+	long long quota = fault_number("file-quota");
 
 	if (quota > 0 && is_file(fd, "scan") &&
 	    lseek(fd, 0, SEEK_CUR) + (long long)len > quota) {
