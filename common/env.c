@@ -6,6 +6,7 @@
 #include "one_line.h"
 #include "reclaim.h"
 
+#include <fnmatch.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -98,38 +99,55 @@ static void fact_of_meminfo(struct env *env, const char *key, const char *field)
 		fact(env, key, "%" PRIu64 " MiB", kib / KIB);
 }
 
-/* What the files that match @pattern hold, if it begins with @begin: "a, b". */
-static void join_files(const char *pattern, const char *begin, char *buf,
-		       size_t len)
+/*
+ * Add to @buf what the files that match @pattern hold, if it matches one of
+ * @accepted, or what it stands for where @as says so: "a, b".
+ */
+static void join_files(const char *pattern, const char *const accepted[],
+		       const char *as, char *buf, size_t len)
 {
-	size_t used = 0;
 	char text[64];
 	glob_t found;
 
-	buf[0] = '\0';
 	if (glob(pattern, GLOB_NOSORT, NULL, &found))
 		return;
-	for (size_t i = 0; i < found.gl_pathc && used < len; i++)
-		if (knob_read(found.gl_pathv[i], text, sizeof(text)) > 0 &&
-		    !strncmp(text, begin, strlen(begin)))
-			used += snprintf(buf + used, len - used, "%s%s",
-					 used ? ", " : "", text);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		size_t used = strlen(buf);
+		const char *const *a = accepted;
+
+		if (knob_read(found.gl_pathv[i], text, sizeof(text)) <= 0)
+			continue;
+		while (*a && fnmatch(*a, text, 0))
+			a++;
+		if (*a)
+			snprintf(buf + used, len - used, "%s%s",
+				 used ? ", " : "", as ? as : text);
+	}
 	globfree(&found);
 }
 
 const char *env_proactive_reclaim(char *buf, size_t len)
 {
-	char threads[64];
-	char actions[64];
+	static const char *const names[] = { "kdamond.*", NULL };
+	/* Those that take pages away, or have them taken sooner. */
+	static const char *const taking[] = { "pageout", "cold", "lru_deprio",
+					      "migrate_cold", NULL };
+	static const char *const yes[] = { "Y", NULL };
+	char threads[64] = "";
+	char actions[64] = "";
 
-	join_files("/proc/[0-9]*/comm", "kdamond", threads, sizeof(threads));
-	if (!threads[0])
-		return NULL;
+	join_files("/proc/[0-9]*/comm", names, NULL, threads, sizeof(threads));
 	join_files(
 		"/sys/kernel/mm/damon/admin/kdamonds/*/contexts/*/schemes/*/action",
-		"", actions, sizeof(actions));
-	snprintf(buf, len, "%s%s%s%s", threads, actions[0] ? " (DAMON: " : "",
-		 actions, actions[0] ? ")" : "");
+		taking, NULL, actions, sizeof(actions));
+	join_files("/sys/module/damon_reclaim/parameters/enabled", yes,
+		   "damon_reclaim", actions, sizeof(actions));
+	join_files("/sys/module/damon_lru_sort/parameters/enabled", yes,
+		   "damon_lru_sort", actions, sizeof(actions));
+	/* A thread may only look on, and a scheme may have no thread. */
+	if (!threads[0] || !actions[0])
+		return NULL;
+	snprintf(buf, len, "%s (DAMON: %s)", threads, actions);
 	return buf;
 }
 

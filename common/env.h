@@ -42,9 +42,9 @@ const char *env_slow(const struct lab *lab);
 
 /*
  * env_proactive_reclaim() - who reclaims memory here though none is short: the
- * threads of DAMON, with what they are told to do, "kdamond.0 (DAMON: pageout)",
- * in @buf of @len bytes. @buf, or NULL when there are none; other agents are
- * processes like any other, and are not seen.
+ * threads of DAMON, if any scheme has them take pages, with its action,
+ * "kdamond.0 (DAMON: pageout)"; in @buf of @len bytes. @buf, or NULL when there
+ * are none. Other agents are processes like any other, and are not seen.
  */
 const char *env_proactive_reclaim(char *buf, size_t len);
 

@@ -568,11 +568,11 @@ static void test_proactive_reclaim(void)
 		"/proc/77",
 		"/proc/self",
 	};
-	static const char *const proc_and_mm[] = { "/proc", "/sys/kernel/mm",
-						   NULL };
+	static const char *const machine[] = { "/proc", "/sys/kernel/mm",
+					       "/sys/module", NULL };
 	char buf[160];
 
-	unit_private(proc_and_mm);
+	unit_private(machine);
 	for (size_t i = 0; i < LEN(dirs); i++)
 		IS(mkdir(dirs[i], 0755), 0);
 	IS(!env_proactive_reclaim(buf, sizeof(buf)), true);
@@ -583,11 +583,14 @@ static void test_proactive_reclaim(void)
 	unit_write("/proc/77/comm", "kdamond.0\n");
 	IS_TEXT(env_proactive_reclaim(buf, sizeof(buf)),
 		"kdamond.0 (DAMON: pageout)");
-	unlink(SCHEMES "/0/action");
-	IS_TEXT(env_proactive_reclaim(buf, sizeof(buf)), "kdamond.0");
+	/* A thread that only looks on, and one more that does not. */
 	unit_write(SCHEMES "/0/action", "stat\n");
+	IS(!env_proactive_reclaim(buf, sizeof(buf)), true);
 	unit_write(SCHEMES "/1/action", "lru_deprio\n");
-	HAS_TEXT(env_proactive_reclaim(buf, sizeof(buf)), "lru_deprio");
+	unit_write("/proc/1/comm", "kdamond.12\n");
+	HAS_TEXT(env_proactive_reclaim(buf, sizeof(buf)), "kdamond.12");
+	HAS_TEXT(buf, "kdamond.0");
+	HAS_TEXT(buf, " (DAMON: lru_deprio)");
 	/* However little room there is. */
 	for (size_t len = 1; len < 30; len++)
 		IS(strlen(env_proactive_reclaim(buf, len)), len - 1);
