@@ -6,6 +6,8 @@
 #include "one_line.h"
 #include "reclaim.h"
 
+#include <fnmatch.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,8 +99,61 @@ static void fact_of_meminfo(struct env *env, const char *key, const char *field)
 		fact(env, key, "%" PRIu64 " MiB", kib / KIB);
 }
 
+/*
+ * Add to @buf what the files that match @pattern hold, if it matches one of
+ * @accepted, or what it stands for where @as says so: "a, b".
+ */
+static void join_files(const char *pattern, const char *const accepted[],
+		       const char *as, char *buf, size_t len)
+{
+	char text[64];
+	glob_t found;
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		size_t used = strlen(buf);
+		const char *const *a = accepted;
+
+		if (knob_read(found.gl_pathv[i], text, sizeof(text)) <= 0)
+			continue;
+		while (*a && fnmatch(*a, text, 0))
+			a++;
+		if (*a)
+			snprintf(buf + used, len - used, "%s%s",
+				 used ? ", " : "", as ? as : text);
+	}
+	globfree(&found);
+}
+
+const char *env_proactive_reclaim(char *buf, size_t len)
+{
+	static const char *const names[] = { "kdamond.*", NULL };
+	/* Those that take pages away, or have them taken sooner. */
+	static const char *const taking[] = { "pageout", "cold", "lru_deprio",
+					      "migrate_cold", NULL };
+	static const char *const yes[] = { "Y", NULL };
+	char threads[64] = "";
+	char actions[64] = "";
+
+	join_files("/proc/[0-9]*/comm", names, NULL, threads, sizeof(threads));
+	join_files(
+		"/sys/kernel/mm/damon/admin/kdamonds/*/contexts/*/schemes/*/action",
+		taking, NULL, actions, sizeof(actions));
+	join_files("/sys/module/damon_reclaim/parameters/enabled", yes,
+		   "damon_reclaim", actions, sizeof(actions));
+	join_files("/sys/module/damon_lru_sort/parameters/enabled", yes,
+		   "damon_lru_sort", actions, sizeof(actions));
+	/* A thread may only look on, and a scheme may have no thread. */
+	if (!threads[0] || !actions[0])
+		return NULL;
+	snprintf(buf, len, "%s (DAMON: %s)", threads, actions);
+	return buf;
+}
+
 void env_read(struct env *env, const struct lab *lab)
 {
+	char proactive[160];
 	struct utsname uts;
 	enum reclaim now;
 
@@ -117,6 +172,9 @@ void env_read(struct env *env, const struct lab *lab)
 	fact_of_file(env, "thp", "/sys/kernel/mm/transparent_hugepage/enabled");
 	fact(env, "reclaim", "%s",
 	     reclaim_current(&now) ? "unknown" : reclaim_name(now));
+	fact(env, "proactive_reclaim", "%s",
+	     env_proactive_reclaim(proactive, sizeof(proactive)) ? proactive :
+								   "none seen");
 	if (lab->options.machine)
 		fact(env, "memcg", "none, %" PRIu64 " MiB available",
 		     lab->options.mem_bytes / MIB);

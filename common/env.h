@@ -6,6 +6,7 @@
 #define MM_CACHE_ENV_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct lab;
@@ -38,5 +39,13 @@ const char *env_machine(void);
  * KSFT_MACHINE_SLOW. NULL when it is.
  */
 const char *env_slow(const struct lab *lab);
+
+/*
+ * env_proactive_reclaim() - who reclaims memory here though none is short: the
+ * threads of DAMON, if any scheme has them take pages, with its action,
+ * "kdamond.0 (DAMON: pageout)"; in @buf of @len bytes. @buf, or NULL when there
+ * are none. Other agents are processes like any other, and are not seen.
+ */
+const char *env_proactive_reclaim(char *buf, size_t len);
 
 #endif

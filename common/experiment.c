@@ -648,7 +648,7 @@ static int read_memcg(struct experiment *exp, struct trial *trial,
 	if (stat.refault_file >= 0)
 		trial->metric[REFAULTS] = stat.refault_file;
 	if (stat.oom_kills > 0)
-		exp->oom_kills += stat.oom_kills;
+		exp->oom = stat;
 	return 0;
 }
 
@@ -670,13 +670,14 @@ static int wait_for(pid_t pid, struct experiment *exp, struct trial *trial)
 	return trial->err;
 }
 
-static int run_trial(struct experiment *exp, struct trial *trial)
+static int try_trial(struct experiment *exp, struct trial *trial)
 {
 	bool limited = is_in_memcg(exp);
 	struct lab *lab = exp->lab;
 	pid_t self = getpid();
 	struct memcg memcg;
 	pid_t pid;
+	int left;
 	int err;
 
 	for (int i = 0; i < NR_METRICS; i++)
@@ -693,13 +694,43 @@ static int run_trial(struct experiment *exp, struct trial *trial)
 			wait_for(pid, exp, trial);
 	if (!limited)
 		return err;
-	if (read_memcg(exp, trial, &memcg) == 0 && exp->oom_kills)
+	if (read_memcg(exp, trial, &memcg) == 0 && exp->oom.oom_kills > 0)
 		err = -ENOMEM;
-	drop_files(exp);
+	/* Pages that somebody else holds were never the memcg's to reclaim. */
+	left = drop_files(exp);
+	if (!err)
+		err = left;
 	if (memcg_remove(memcg.path) && !err)
 		err = failure_note(&lab->failure, -EBUSY, "remove %s",
 				   memcg.path);
 	return err;
+}
+
+/* When the two files were last written; 0 for one that is not used. */
+static void read_written(struct experiment *exp, struct timespec written[2])
+{
+	static const char *const names[2] = { HOT_FILE, SCAN_FILE };
+	char path[PATH_MAX];
+	struct stat st;
+
+	memset(written, 0, 2 * sizeof(*written));
+	for (int i = 0; i < 2; i++)
+		if (!scratch_path(&exp->lab->scratch, names[i], path,
+				  sizeof(path)) &&
+		    !lstat(path, &st))
+			written[i] = st.st_mtim;
+}
+
+/* A page that somebody else writes is charged to him, and not ours to lose. */
+static int run_trial(struct experiment *exp, struct trial *trial)
+{
+	int err = try_trial(exp, trial);
+	struct timespec written[2];
+
+	if (exp->lab->failure.err || (err && err != -EBUSY))
+		return err;
+	read_written(exp, written);
+	return memcmp(written, exp->written, sizeof(written)) ? -ESTALE : err;
 }
 
 /* values[arm][metric][repetition] */
@@ -787,6 +818,7 @@ int experiment_run(struct experiment *exp, const struct arm *arms,
 	if (shared == MAP_FAILED)
 		return failure_note(&exp->lab->failure, -errno, "mmap");
 	values = (int64_t *)((char *)shared + sizeof(struct trial));
+	read_written(exp, exp->written);
 	err = run_repetitions(exp, arms, nr_arms, shared, values, &reps);
 	if (!err)
 		conclude(nr_arms, values, reps, outcomes);
@@ -840,12 +872,26 @@ static int lay_out_file(struct experiment *exp, const char *name,
 	return scratch_file(&lab->scratch, name, bytes, seed, &lab->failure);
 }
 
-static int lay_out(struct experiment *exp)
+/*
+ * Room that was there before may be taken meanwhile, or not be had at all: a
+ * quota, or a limit on the size of files. -ENOENT then, with an entry in @needs.
+ */
+static int lay_out(struct experiment *exp, struct needs *needs)
 {
+	struct failure *failure = &exp->lab->failure;
 	int err = lay_out_file(exp, HOT_FILE, exp->hot_bytes, HOT_SEED);
 
-	return err ? err :
-		     lay_out_file(exp, SCAN_FILE, exp->scan_bytes, SCAN_SEED);
+	if (!err)
+		err = lay_out_file(exp, SCAN_FILE, exp->scan_bytes, SCAN_SEED);
+	if (err != -ENOSPC && err != -EDQUOT && err != -EFBIG)
+		return err;
+	need_add(
+		needs, "room for the test files",
+		"%s; they take %llu MiB: make room, raise the quota or ulimit -f, or set MM_CACHE_MEM lower",
+		failure->text,
+		(unsigned long long)((exp->hot_bytes + exp->scan_bytes) / MIB));
+	memset(failure, 0, sizeof(*failure));
+	return -ENOENT;
 }
 
 static int reader_need(struct experiment *exp, const struct reader_ops *ops,
@@ -968,7 +1014,10 @@ int experiment_open(struct experiment *exp, struct lab *lab,
 	if (err && err != -ENOENT)
 		return failure_note(&lab->failure, err, "select %s reclaim",
 				    reclaim_name(reclaim));
-	err = lay_out(exp);
+	err = lay_out(exp, needs);
+	/* Without the files no reader can be tried. */
+	if (err == -ENOENT && !lab->failure.err)
+		return 0;
 	if (!err)
 		err = reader_need(exp, workload->scan.read_by, needs);
 	for (unsigned int a = 0; !err && a < nr_arms; a++)

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 struct failure;
 struct lab;
@@ -141,21 +142,25 @@ struct workload {
 	} scan;
 };
 
-/*
- * What an arm gave. @oom_kills > 0: the trial was killed for lack of memory,
- * and nothing else is measured.
- */
+/* What an arm gave. */
 struct outcome {
 	struct summary metric[NR_METRICS];
 };
 
+/*
+ * @written: when the hot and the scan file were last written, to see whether
+ *           somebody else does
+ * @oom:     what the memcg counted when it killed a trial for lack of memory;
+ *           without oom_kills it never did
+ */
 struct experiment {
 	struct lab *lab;
 	struct workload workload;
 	uint64_t mem_bytes;
 	uint64_t hot_bytes;
 	uint64_t scan_bytes;
-	int64_t oom_kills;
+	struct timespec written[2];
+	struct memcg_stat oom;
 };
 
 /* experiment_bytes() - of files that @workload needs on the device. */
@@ -179,8 +184,9 @@ int experiment_open(struct experiment *exp, struct lab *lab,
  * first. Ends after MM_CACHE_REPS repetitions; or else when each bound held in
  * all of at least 3, or in all or none of at least 5, or after 11.
  *
- * 0; -EBUSY when a file could not be dropped from the cache; -ENOMEM when the
- * memcg OOM killer struck (exp->oom_kills); or -errno with lab->failure.
+ * 0; -EBUSY when a file could not be dropped from the cache; -ESTALE when
+ * somebody else wrote to one; -ENOMEM when the memcg OOM killer struck
+ * (exp->oom); or -errno with lab->failure.
  */
 int experiment_run(struct experiment *exp, const struct arm *arms,
 		   unsigned int nr_arms, struct outcome *outcomes);

@@ -128,12 +128,22 @@ static void restore_cgroup(const struct record *r, struct keeper_report *report)
 	say(report, "%s: removed the cgroup\n", r->path);
 }
 
+static bool is_delegated(const char *subtree_knob)
+{
+	const char *name = strrchr(subtree_knob, '/');
+	struct memcg memcg = { .flavour = MEMCG_V2 };
+
+	memcpy(memcg.path, subtree_knob, name ? name - subtree_knob : 0);
+	return memcg_delegates(&memcg);
+}
+
 static void restore_delegate(const struct record *r,
 			     struct keeper_report *report)
 {
 	int err = knob_write(r->path, "-memory");
 
-	if (err == -ENOENT)
+	/* Told and not made, where the same write failed before. */
+	if (err == -ENOENT || (err && !is_delegated(r->path)))
 		return;
 	if (err) {
 		report->failed++;

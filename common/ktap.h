@@ -152,6 +152,19 @@ static inline void ktap_why(const char *label, const char *arm,
 		       bound->doubt ? bound->doubt : bound->why);
 }
 
+/* A set that shrank though nothing was scanned: who else may have done it. */
+static inline void ktap_suspect(const char *label, const struct arm *arm,
+				const struct bound *bound)
+{
+	char who[160];
+
+	if (arm->scan_by == &reader_null && bound->of == KEPT &&
+	    env_proactive_reclaim(who, sizeof(who)))
+		ksft_print_msg(
+			"why %s: %s may have reclaimed it: stop that while the test runs\n",
+			label, who);
+}
+
 /* ktap_doubts() - say which controls did not hold; they are not the property. */
 static inline void ktap_doubts(const char *label, const struct arm *arms,
 			       unsigned int nr_arms,
@@ -163,10 +176,11 @@ static inline void ktap_doubts(const char *label, const struct arm *arms,
 			const struct summary *s =
 				&outcomes[a].metric[bound->of];
 
-			if (bound->doubt && !bound_holds(bound, s->median))
-				ktap_why(label, arms[a].name,
-					 metric_name(bound->of),
-					 metric_unit(bound->of), s, bound);
+			if (!bound->doubt || bound_holds(bound, s->median))
+				continue;
+			ktap_why(label, arms[a].name, metric_name(bound->of),
+				 metric_unit(bound->of), s, bound);
+			ktap_suspect(label, &arms[a], bound);
 		}
 }
 
@@ -180,18 +194,23 @@ static inline const char *ktap_run(struct __test_metadata *_metadata,
 				   struct outcome *outcomes)
 {
 	char label[128];
+	char text[128];
 	int err;
 
 	ktap_label(_metadata, variant, label, sizeof(label));
 	err = experiment_run(exp, arms, nr_arms, outcomes);
 	if (err == -EBUSY && !lab.failure.err)
 		return "a file cannot be dropped from the cache";
-	if (exp->oom_kills) {
+	if (err == -ESTALE)
+		return "somebody else wrote to a file of the test";
+	if (exp->oom.oom_kills > 0) {
 		ksft_print_msg(
-			"why %s: OOM: the memcg killed the workload %" PRId64
-			" times at a limit of %" PRIu64 " KiB\n",
-			label, exp->oom_kills, exp->mem_bytes / 1024);
-		ASSERT_EQ(0, exp->oom_kills);
+			"why %s: OOM: the memcg killed the workload at a limit of %" PRIu64
+			" KiB; %s\n",
+			label, exp->mem_bytes / 1024,
+			memcg_oom_text(lab.memcg.flavour, &exp->oom, text,
+				       sizeof(text)));
+		ASSERT_EQ(0, exp->oom.oom_kills);
 	}
 	ASSERT_EQ(0, err)
 	{

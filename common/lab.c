@@ -9,12 +9,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define MIB ((uint64_t)1024 * 1024)
 /* The memcg, and as much again for everybody else. */
 #define MEMORY_FACTOR 2
 #define MACHINE_MAX (4096 * MIB)
+/* 8 do; the rest is for whatever the program inherited. */
+#define DESCRIPTORS_MIN 32
 
 static int start_keeper(struct lab *lab, void (*waiting)(pid_t holder))
 {
@@ -127,17 +130,36 @@ static void open_memcg(struct lab *lab)
 		deny_memcg(lab, "write", knob, err);
 }
 
+/* A low limit of ours may be raised; one that somebody set for us may not. */
+static void raise_descriptors(struct needs *needs)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) ||
+	    limit.rlim_cur >= DESCRIPTORS_MIN)
+		return;
+	limit.rlim_cur = DESCRIPTORS_MIN;
+	if (limit.rlim_max < DESCRIPTORS_MIN ||
+	    setrlimit(RLIMIT_NOFILE, &limit))
+		need_add(needs, "more file descriptors",
+			 "RLIMIT_NOFILE is %llu, needs %d: ulimit -n %d",
+			 (unsigned long long)limit.rlim_max, DESCRIPTORS_MIN,
+			 DESCRIPTORS_MIN);
+}
+
 int lab_open(struct lab *lab, uint64_t bytes, void (*waiting)(pid_t holder))
 {
 	int err;
 
 	lab->keeper.sock = -1;
-	if (geteuid()) {
+	raise_descriptors(&lab->needs);
+	if (geteuid())
 		need_add(
 			&lab->needs, "root",
 			"mounting, memory cgroups and LRU settings need it: run by sudo");
+	/* Nothing else can be tried without these. */
+	if (needs_any(&lab->needs))
 		return -ENOENT;
-	}
 	err = start_keeper(lab, waiting);
 	if (err)
 		return err;

@@ -39,14 +39,31 @@ static int configure(int loop, int image)
 	return info.lo_flags & LO_FLAGS_DIRECT_IO ? 0 : -EINVAL;
 }
 
+static int open_control(void)
+{
+	int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
+
+	return control < 0 ? -errno : control;
+}
+
+int loop_available(void)
+{
+	int control = open_control();
+
+	if (control < 0)
+		return control;
+	close(control);
+	return 0;
+}
+
 int loop_attach(int image, char *device, size_t len)
 {
 	int err = -EBUSY;
 	int control;
 
-	control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
+	control = open_control();
 	if (control < 0)
-		return -errno;
+		return control;
 	for (int i = 0; err == -EBUSY && i < TRIES; i++) {
 		int nr = ioctl(control, LOOP_CTL_GET_FREE);
 		int loop;

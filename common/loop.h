@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* loop_available() - whether this kernel makes loop devices: 0 or -errno. */
+int loop_available(void);
+
 /*
  * loop_attach() - a free loop device over file @image, with direct I/O,
  * 4096-byte blocks and autoclear; its node in @device. The device is gone when

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ int memcg_find(struct memcg *root, struct needs *needs)
 	else
 		need_add(
 			needs, "a memory cgroup controller",
-			"no mounted cgroup hierarchy offers one: needs CONFIG_MEMCG, and not cgroup_disable=memory");
+			"no mounted cgroup hierarchy offers one: needs CONFIG_MEMCG, not cgroup_disable=memory, and in a container that it is delegated");
 	return -ENOENT;
 }
 
@@ -217,8 +218,27 @@ int memcg_read(const struct memcg *memcg, struct memcg_stat *stat)
 	err = knob_read(path, text, sizeof(text));
 	if (err < 0)
 		return err;
+	stat->limit_hits = v2 ? keyed_or_none(text, "max") :
+				memcg_get(memcg, "memory.failcnt");
+	stat->ooms = keyed_or_none(text, "oom");
 	stat->oom_kills = keyed_or_none(text, "oom_kill");
 	return 0;
+}
+
+const char *memcg_oom_text(enum memcg_flavour flavour,
+			   const struct memcg_stat *stat, char *buf, size_t len)
+{
+	if (flavour == MEMCG_V2)
+		snprintf(buf, len,
+			 "memory.events: max %" PRId64 ", oom %" PRId64
+			 ", oom_kill %" PRId64,
+			 stat->limit_hits, stat->ooms, stat->oom_kills);
+	else
+		snprintf(buf, len,
+			 "memory.failcnt: %" PRId64
+			 ", memory.oom_control: oom_kill %" PRId64,
+			 stat->limit_hits, stat->oom_kills);
+	return buf;
 }
 
 /* v1 has no cgroup.kill, and a process may fork while we read the list. */

@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -28,6 +29,8 @@ struct memcg_stat {
 	int64_t activate_file; /* workingset_activate_file */
 	int64_t scanned; /* pgscan, v2 only */
 	int64_t stolen; /* pgsteal, v2 only */
+	int64_t limit_hits; /* v2: memory.events max, v1: memory.failcnt */
+	int64_t ooms; /* reclaim gave up, v2 only */
 	int64_t oom_kills;
 	int64_t anon_bytes;
 	int64_t file_bytes;
@@ -76,6 +79,15 @@ int memcg_enter(const struct memcg *memcg, pid_t pid);
 
 /* memcg_read() - its counters; 0 or -errno. */
 int memcg_read(const struct memcg *memcg, struct memcg_stat *stat);
+
+/*
+ * memcg_oom_text() - what @stat says about an OOM, by the names of the files it
+ * is from: "memory.events: max 34, oom 2, oom_kill 1"; in @buf of @len bytes.
+ * @buf.
+ */
+const char *memcg_oom_text(enum memcg_flavour flavour,
+			   const struct memcg_stat *stat, char *buf,
+			   size_t len);
 
 /* memcg_stat_parse() - the part of memcg_read() that parses memory.stat. */
 void memcg_stat_parse(const char *text, struct memcg_stat *stat);

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +64,25 @@ static int preadv2_read(struct reader *r, off_t pos, size_t len)
 	return read_exactly(r, pos, len, r->ops->rwf);
 }
 
+/* Where a thread that touches a mapping goes when a page cannot be read. */
+static _Thread_local sigjmp_buf *volatile unreadable;
+
+static void on_sigbus(int sig)
+{
+	if (unreadable)
+		siglongjmp(*unreadable, 1);
+	/* None of ours: it strikes again, and kills. */
+	signal(sig, SIG_DFL);
+}
+
 static int mmap_prepare(struct reader *r)
 {
+	/* Left by a jump, so it must not stay blocked. */
+	const struct sigaction action = { .sa_handler = on_sigbus,
+					  .sa_flags = SA_NODEFER };
+
+	if (sigaction(SIGBUS, &action, NULL))
+		return -errno;
 	r->map = mmap(NULL, r->size, PROT_READ, MAP_SHARED, r->fd, 0);
 	if (r->map != MAP_FAILED)
 		return 0;
@@ -71,18 +90,33 @@ static int mmap_prepare(struct reader *r)
 	return -errno;
 }
 
-static int mmap_read(struct reader *r, off_t pos, size_t len)
+/*
+ * One byte of each page in [@pos, @end); there is no error but a signal. A
+ * function of its own, so that a jump finds no variable half changed.
+ */
+__attribute__((noinline)) static void touch(const volatile char *map, off_t pos,
+					    off_t end)
 {
-	const volatile char *map = r->map;
 	long page = sysconf(_SC_PAGESIZE);
-	off_t end = pos + (off_t)len;
 
-	if (end > r->size)
-		end = r->size;
 	while (pos < end) {
 		(void)map[pos];
 		pos += page - pos % page;
 	}
+}
+
+static int mmap_read(struct reader *r, off_t pos, size_t len)
+{
+	off_t end = pos + (off_t)len;
+	sigjmp_buf here;
+
+	if (sigsetjmp(here, 0)) {
+		unreadable = NULL;
+		return -EIO;
+	}
+	unreadable = &here;
+	touch(r->map, pos, end < r->size ? end : r->size);
+	unreadable = NULL;
 	return 0;
 }
 

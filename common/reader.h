@@ -42,7 +42,10 @@ struct reader_ops {
 
 /* pread() */
 extern const struct reader_ops reader_pread;
-/* One byte of each page through a shared mapping without advice. */
+/*
+ * One byte of each page through a shared mapping without advice. What cannot be
+ * read there is SIGBUS; it is caught for the whole process and becomes -EIO.
+ */
 extern const struct reader_ops reader_mmap;
 /* The same, after madvise() for all of it */
 extern const struct reader_ops reader_mmap_random;

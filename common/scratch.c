@@ -2,6 +2,7 @@
 #include "scratch.h"
 
 #include "failure.h"
+#include "foreign_link.h"
 #include "keeper.h"
 #include "knob.h"
 #include "loop.h"
@@ -103,7 +104,7 @@ int scratch_read_ahead(const struct scratch *scratch, struct keeper *keeper,
 	return keeper_knob(keeper, scratch->read_ahead_knob, text);
 }
 
-/* Its exit status, 127 when there is no such program, or -errno. */
+/* Its exit status, or -errno. */
 static int run(char *const argv[])
 {
 	int status;
@@ -117,9 +118,7 @@ static int run(char *const argv[])
 
 		for (int fd = 0; fd < 3 && null >= 0; fd++)
 			dup2(null, fd);
-		/* Not every root has the sbin directories in its path. */
-		setenv("PATH", "/usr/sbin:/sbin:/usr/bin:/bin", 1);
-		execvp(argv[0], argv);
+		execv(argv[0], argv);
 		_exit(127);
 	}
 	while (waitpid(pid, &status, 0) < 0)
@@ -178,36 +177,46 @@ static const struct fs_kind *kind_of(const char *name)
 	return kind;
 }
 
+/* Path of the program that makes it, in @mkfs; 0, or -ENOENT with a need. */
+static int find_mkfs(const struct fs_kind *kind, char *mkfs, size_t len,
+		     struct needs *needs)
+{
+	/* Not every root has the sbin directories in its path. */
+	static const char *const dirs[] = { "/usr/sbin", "/sbin", "/usr/bin",
+					    "/bin" };
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		snprintf(mkfs, len, "%s/%s", dirs[i], kind->mkfs[0]);
+		if (!access(mkfs, X_OK))
+			return 0;
+	}
+	need_add(needs, kind->mkfs[0],
+		 "not found: install %s, or choose another MM_CACHE_FS",
+		 kind->package);
+	return -ENOENT;
+}
+
 static int format(const char *device, const struct fs_kind *kind,
-		  unsigned int block, struct needs *needs,
+		  const char *mkfs, unsigned int block, struct needs *needs,
 		  struct failure *failure)
 {
-	const char *argv[MKFS_ARGS + 3];
+	const char *argv[MKFS_ARGS + 3] = { mkfs };
 	char option[32];
 	int status;
-	int n = 0;
+	int n;
 
-	while (kind->mkfs[n]) {
+	for (n = 1; kind->mkfs[n]; n++)
 		argv[n] = kind->mkfs[n];
-		n++;
-	}
 	snprintf(option, sizeof(option), "%s%u", kind->block_size,
 		 block ? block : DEFAULT_BLOCK);
 	argv[n++] = option;
 	argv[n++] = device;
-	argv[n] = NULL;
 	status = run((char *const *)argv);
-	if (status == 127) {
-		need_add(needs, argv[0],
-			 "not found: install %s, or choose another MM_CACHE_FS",
-			 kind->package);
-		return -ENOENT;
-	}
 	if (status > 0 && block) {
 		need_add(
 			needs, "a block size that mkfs takes",
 			"%s refused MM_CACHE_BLOCK_SIZE=%u (exit status %d): choose another",
-			argv[0], block, status);
+			mkfs, block, status);
 		return -ENOENT;
 	}
 	if (status)
@@ -215,6 +224,15 @@ static int format(const char *device, const struct fs_kind *kind,
 				    "%s %s (exit status %d)", argv[0], device,
 				    status);
 	return 0;
+}
+
+static int deny_device(const char *device, int error, struct needs *needs)
+{
+	need_add(
+		needs, "an empty block device",
+		"MM_CACHE_DEV=%s: %s; name a block device that is empty and not in use, or unset MM_CACHE_DEV for a loop device",
+		device, strerror(error));
+	return -ENOENT;
 }
 
 #ifdef HAVE_LIBMOUNT
@@ -255,11 +273,8 @@ static int check_empty(const char *device, struct needs *needs)
 	int err = 0;
 	int found;
 
-	if (!probe) {
-		need_add(needs, "an empty block device", "MM_CACHE_DEV=%s: %s",
-			 device, strerror(errno ? errno : EIO));
-		return -ENOENT;
-	}
+	if (!probe)
+		return deny_device(device, errno ? errno : EIO, needs);
 	blkid_probe_enable_partitions(probe, 1);
 	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_LABEL |
 							 BLKID_SUBLKS_TYPE);
@@ -320,15 +335,15 @@ static int private_namespace(struct needs *needs, struct failure *failure)
 }
 
 static int format_and_mount(struct scratch *scratch, const char *device,
-			    const struct options *options, struct needs *needs,
-			    struct failure *failure)
+			    const char *mkfs, const struct options *options,
+			    struct needs *needs, struct failure *failure)
 {
 	const struct fs_kind *kind = kind_of(options->fs);
 	const char *fs = kind->name;
 	struct stat st;
 	int err;
 
-	err = format(device, kind, options->block, needs, failure);
+	err = format(device, kind, mkfs, options->block, needs, failure);
 	if (!err)
 		err = private_namespace(needs, failure);
 	if (err)
@@ -368,14 +383,31 @@ static uint64_t image_size(uint64_t bytes)
 	return size > IMAGE_MIN ? size : IMAGE_MIN;
 }
 
+/* Files in memory are cached nowhere else, and no device is ever read. */
+static bool is_in_memory(const char *fs)
+{
+	return !strcmp(fs, "tmpfs") || !strcmp(fs, "ramfs");
+}
+
 /* Allocated at once: a full disk must show here, not as EIO of the loop. */
 static int image_open(const char *dir, uint64_t size, struct needs *needs)
 {
 	char name[PATH_MAX];
 	struct statvfs vfs;
+	char fs[32] = "";
 	int err;
 	int fd;
 
+	if (foreign_link("TMPDIR", dir, needs))
+		return -ENOENT;
+	mountinfo_fs_of(dir, fs, sizeof(fs));
+	if (is_in_memory(fs)) {
+		need_add(
+			needs, "a disk for the loop image",
+			"%s is on %s, and an image in memory measures nothing; set TMPDIR to a directory on ext4 or xfs, or name a block device by MM_CACHE_DEV",
+			dir, fs);
+		return -ENOENT;
+	}
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
 		snprintf(name, sizeof(name), "%.4000s/mm-cache.XXXXXX", dir);
@@ -407,18 +439,36 @@ static int image_open(const char *dir, uint64_t size, struct needs *needs)
 	return fd;
 }
 
+static int deny_loop(int err, struct needs *needs)
+{
+	need_add(
+		needs, "a loop device",
+		"/dev/loop-control: %s; needs CONFIG_BLK_DEV_LOOP, or name a block device by MM_CACHE_DEV or a directory by MM_CACHE_DIR",
+		strerror(-err));
+	return -ENOENT;
+}
+
 static int open_loop(struct scratch *scratch, const struct options *options,
 		     uint64_t bytes, struct needs *needs,
 		     struct failure *failure)
 {
 	char device[32];
+	char mkfs[32];
 	int image;
 	int loop;
 	int err;
 
+	/* Each is looked for, so that all that are missing are told at once. */
+	find_mkfs(kind_of(options->fs), mkfs, sizeof(mkfs), needs);
+	err = loop_available();
+	if (err)
+		deny_loop(err, needs);
 	image = image_open(options->image_dir, image_size(bytes), needs);
-	if (image < 0)
-		return image;
+	if (needs_any(needs)) {
+		if (image >= 0)
+			close(image);
+		return -ENOENT;
+	}
 	loop = loop_attach(image, device, sizeof(device));
 	close(image);
 	if (loop == -EINVAL) {
@@ -428,14 +478,9 @@ static int open_loop(struct scratch *scratch, const struct options *options,
 			options->image_dir);
 		return -ENOENT;
 	}
-	if (loop < 0) {
-		need_add(
-			needs, "a loop device",
-			"/dev/loop-control: %s; needs CONFIG_BLK_DEV_LOOP, or name a block device by MM_CACHE_DEV or a directory by MM_CACHE_DIR",
-			strerror(-loop));
-		return -ENOENT;
-	}
-	err = format_and_mount(scratch, device, options, needs, failure);
+	if (loop < 0)
+		return deny_loop(loop, needs);
+	err = format_and_mount(scratch, device, mkfs, options, needs, failure);
 	snprintf(scratch->device, sizeof(scratch->device),
 		 "loop with direct I/O");
 	/* Autoclear: from here on the mount alone keeps the device. */
@@ -448,30 +493,33 @@ static int open_device(struct scratch *scratch, const struct options *options,
 		       struct failure *failure)
 {
 	off_t size = 0;
+	char mkfs[32];
 	int fd;
 
+	find_mkfs(kind_of(options->fs), mkfs, sizeof(mkfs), needs);
+	if (foreign_link("MM_CACHE_DEV", options->dev, needs))
+		return -ENOENT;
 	/* O_EXCL: not while it is mounted or part of something. */
 	fd = open(options->dev, O_RDWR | O_CLOEXEC | O_EXCL);
 	if (fd >= 0) {
 		size = lseek(fd, 0, SEEK_END);
 		close(fd);
 	}
-	if (fd < 0 || size <= 0) {
-		need_add(needs, "an empty block device", "MM_CACHE_DEV=%s: %s",
-			 options->dev, strerror(fd < 0 ? errno : ENOTBLK));
-		return -ENOENT;
-	}
-	if ((uint64_t)size < image_size(bytes)) {
+	if (fd < 0 || size <= 0)
+		return deny_device(options->dev, fd < 0 ? errno : ENOTBLK,
+				   needs);
+	if ((uint64_t)size < image_size(bytes))
 		need_add(needs, "a larger block device",
-			 "MM_CACHE_DEV=%s has %" PRIu64 " MiB, needs %" PRIu64,
+			 "MM_CACHE_DEV=%s has %" PRIu64 " MiB, needs %" PRIu64
+			 ": name a larger one, or set MM_CACHE_MEM lower",
 			 options->dev, size / MIB, image_size(bytes) / MIB);
-		return -ENOENT;
-	}
-	if (check_empty(options->dev, needs))
+	check_empty(options->dev, needs);
+	if (needs_any(needs))
 		return -ENOENT;
 	snprintf(scratch->device, sizeof(scratch->device), "%.60s",
 		 options->dev);
-	return format_and_mount(scratch, options->dev, options, needs, failure);
+	return format_and_mount(scratch, options->dev, mkfs, options, needs,
+				failure);
 }
 
 /* Block file systems have a device; btrfs hides its own. */
@@ -480,46 +528,54 @@ static bool fs_is_local(const struct stat *st, const char *fs)
 	return major(st->st_dev) || !strcmp(fs, "btrfs");
 }
 
+static int deny_directory(const char *dir, int error, struct needs *needs)
+{
+	need_add(
+		needs, "a writable scratch directory",
+		"MM_CACHE_DIR=%s: %s; make it, name another, or unset MM_CACHE_DIR for a loop device",
+		dir, strerror(error));
+	return -ENOENT;
+}
+
+static int check_directory(struct scratch *scratch, const char *dir,
+			   struct stat *st, uint64_t bytes, struct needs *needs)
+{
+	struct statvfs vfs;
+
+	if (foreign_link("MM_CACHE_DIR", dir, needs))
+		return -ENOENT;
+	if (stat(dir, st) || statvfs(dir, &vfs))
+		return deny_directory(dir, errno, needs);
+	if (!S_ISDIR(st->st_mode))
+		return deny_directory(dir, ENOTDIR, needs);
+	if (access(dir, W_OK))
+		deny_directory(dir, errno, needs);
+	mountinfo_fs_of(dir, scratch->fs, sizeof(scratch->fs));
+	if (!fs_is_local(st, scratch->fs))
+		need_add(
+			needs, "a scratch directory on a block file system",
+			"MM_CACHE_DIR=%s is on %s; name one on ext4 or xfs, or unset MM_CACHE_DIR for a loop device",
+			dir, scratch->fs);
+	if ((uint64_t)vfs.f_bavail * vfs.f_frsize < bytes + DIRECTORY_SPARE)
+		need_add(needs, "free space in the scratch directory",
+			 "MM_CACHE_DIR=%s: needs %" PRIu64 " MiB, has %" PRIu64
+			 "; make room, or name another",
+			 dir, (bytes + DIRECTORY_SPARE) / MIB,
+			 (uint64_t)vfs.f_bavail * vfs.f_frsize / MIB);
+	return needs_any(needs) ? -ENOENT : 0;
+}
+
 static int open_directory(struct scratch *scratch,
 			  const struct options *options, uint64_t bytes,
 			  struct keeper *keeper, struct needs *needs,
 			  struct failure *failure)
 {
-	struct statvfs vfs;
 	struct stat st;
-	int err = 0;
+	int err;
 
-	if (stat(options->dir, &st))
-		err = -errno;
-	else if (!S_ISDIR(st.st_mode))
-		err = -ENOTDIR;
-	else if (access(options->dir, W_OK))
-		err = -errno;
-	if (err) {
-		need_add(
-			needs, "a writable scratch directory",
-			"MM_CACHE_DIR=%s: %s; make it, name another, or unset MM_CACHE_DIR for a loop device",
-			options->dir, strerror(-err));
-		return -ENOENT;
-	}
-	mountinfo_fs_of(options->dir, scratch->fs, sizeof(scratch->fs));
-	if (!fs_is_local(&st, scratch->fs)) {
-		need_add(
-			needs, "a scratch directory on a block file system",
-			"MM_CACHE_DIR=%s is on %s; name one on ext4 or xfs, or unset MM_CACHE_DIR for a loop device",
-			options->dir, scratch->fs);
-		return -ENOENT;
-	}
-	if (statvfs(options->dir, &vfs))
-		return failure_note(failure, -errno, "statvfs %s",
-				    options->dir);
-	if ((uint64_t)vfs.f_bavail * vfs.f_frsize < bytes + DIRECTORY_SPARE) {
-		need_add(needs, "free space in the scratch directory",
-			 "MM_CACHE_DIR=%s: needs %" PRIu64 " MiB, has %" PRIu64,
-			 options->dir, (bytes + DIRECTORY_SPARE) / MIB,
-			 (uint64_t)vfs.f_bavail * vfs.f_frsize / MIB);
-		return -ENOENT;
-	}
+	err = check_directory(scratch, options->dir, &st, bytes, needs);
+	if (err)
+		return err;
 	if (snprintf(scratch->dir, sizeof(scratch->dir), "%s/mm-cache.XXXXXX",
 		     options->dir) >= (int)sizeof(scratch->dir))
 		return failure_note(failure, -ENAMETOOLONG, "%s", options->dir);
@@ -641,6 +697,9 @@ int scratch_file(const struct scratch *scratch, const char *name,
 		err = failure_note(failure, -errno, "fsync %s", path);
 	if (!err)
 		err = -posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	/* What does not fit must not stay in the way of what does. */
+	if (err)
+		unlink(path);
 	free(buf);
 	close(fd);
 	return err;

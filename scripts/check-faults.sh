@@ -182,6 +182,10 @@ done
 fault disk-full disk-full "$pread" need "need: free space for the loop image" \
 	"^# need free space for the loop image: [0-9]* MiB in $RUN_DIR/images: No space left"
 
+fault quota image-quota "$pread" need "need: free space for the loop image" "Disk quota exceeded; set TMPDIR"
+fault quota-of-the-files file-quota=1048576 "$dontcache" need "need: room for the test files" \
+	"^# need room for the test files: write .*/scan at 1048576: Disk quota exceeded; they take [0-9]* MiB: .*raise the quota"
+
 # (h) No memory cgroup may be made.
 for test in "$pread" "$mmap" "$dontcache"; do
 	fault cgroup-denied cgroup-denied "$test" need \
@@ -192,8 +196,8 @@ done
 fault no-io-accounting no-io-accounting "$buffer" need "need: .*CONFIG_TASK_IO_ACCOUNTING.*"
 fault no-loop-control no-loop-control "$pread" need "need: a loop device" "CONFIG_BLK_DEV_LOOP"
 fault no-mkfs no-mkfs "$pread" need "need: mkfs.ext4" "e2fsprogs"
-fault all-at-once no-loop-control,cgroup-denied "$pread" need \
-	"need: a loop device, permission to make memory cgroups"
+fault all-at-once no-mkfs,no-loop-control,disk-full,cgroup-denied "$pread" need \
+	"need: mkfs.ext4, a loop device, free space for the loop image, permission to make memory cgroups"
 
 # Switching MGLRU, on files that stand for the kernel's.
 mkdir "$CHECK_TMP/lru_gen"
@@ -230,7 +234,8 @@ fi
 
 # What goes wrong in the middle.
 for test in "$pread" "$mmap"; do
-	fault oom hot-hoards "$test" "not ok" "" "^# why .*OOM"
+	fault oom hot-hoards "$test" "not ok" "" \
+		"^# why .*: OOM: the memcg killed the workload at a limit of 65536 KiB; memory\..* oom_kill [1-9]"
 done
 fault scan-eio scan-eio=1048576 "$pread" "not ok" "" \
 	"^# error read .*/scan by pread at 1048576: Input/output error"

@@ -65,6 +65,17 @@ if grep -q '# SKIP need: ' "$log"; then
 fi
 judge baseline 0 "^ok 1 $warm$"
 
+# Where the memory controller is, as that run told.
+memcg=$(sed -n 's/^# env memcg \(v[12]\),.*/\1/p' "$log")
+memory_root()
+{
+	if [ "$memcg" = v1 ]; then
+		awk '/ - cgroup .*[ ,]memory(,|$)/ { print $5; exit }' /proc/self/mountinfo
+	else
+		awk '/ - cgroup2 / { print $5; exit }' /proc/self/mountinfo
+	fi
+}
+
 # --- variables: an error, exit status 1, before anything is touched
 
 bad_variable()
@@ -115,10 +126,13 @@ mount_at()
 }
 if mount_at tmpfs -t tmpfs none; then
 	bad_dir tmpfs "$at" "a scratch directory on a block file system" " is on tmpfs;"
-	# An image there would be memory; whatever it says, it must say something.
+	run "$log" MM_CACHE_REPS=1 TMPDIR="$at" "$program" -r $warm
+	judge tmpfs-for-an-image 4 "^1\.\.0 # SKIP need: a disk for the loop image$" \
+		"$at is on tmpfs, and an image in memory measures nothing; set TMPDIR"
 	umount "$at"
 else
 	check_skip tmpfs "$(cat "$why")"
+	check_skip tmpfs-for-an-image "$(cat "$why")"
 fi
 mkdir "$RUN_DIR"/{lower,upper,work}
 if mount_at overlay -t overlay -o "lowerdir=$RUN_DIR/lower,upperdir=$RUN_DIR/upper,workdir=$RUN_DIR/work" none; then
@@ -143,7 +157,8 @@ image()
 image small 40
 mkfs.ext4 -q -F "$img"
 if mount_at small -o loop "$img"; then
-	bad_dir too-little-room "$at" "free space in the scratch directory" "needs [0-9]* MiB, has [0-9]*$"
+	bad_dir too-little-room "$at" "free space in the scratch directory" \
+		"needs [0-9]* MiB, has [0-9]*; make room"
 	run "$log" MM_CACHE_REPS=1 TMPDIR="$at" "$program" -r $warm
 	judge too-little-room-for-an-image 4 "^1\.\.0 # SKIP need: free space for the loop image$" \
 		"MiB in $at: No space left on device; set TMPDIR"
@@ -167,6 +182,15 @@ else
 	check_skip btrfs "$(cat "$why")"
 fi
 
+# All that is wrong with a directory, at once.
+if mount_at little-read-only -t tmpfs -o size=1m,ro none; then
+	try MM_CACHE_DIR="$at" MM_CACHE_FILES=data
+	judge three-needs-of-a-dir 4 "^1\.\.0 # SKIP need: $writable, a scratch directory on a block file system, free space in the scratch directory$"
+	umount "$at"
+else
+	check_skip three-needs-of-a-dir "$(cat "$why")"
+fi
+
 # Any name will do, and other people's files there are left alone.
 odd=$dir/$'a b\nc\t"d" \\040'
 mkdir "$odd"
@@ -180,6 +204,52 @@ if [ "$left" = "./hot ./scan" ] && [ "$(cat "$odd/hot")" = precious ]; then
 else
 	check_fail odd-dir-as-before "it holds $left"
 fi
+
+# Where everybody may write, somebody else has planted links: of those on the way
+# none is followed, and of those inside none is met.
+redirect="a path that nobody else can redirect"
+mkdir -m 1777 "$RUN_DIR/shared"
+mkdir "$RUN_DIR/target" "$RUN_DIR/target/in"
+for name in theirs hot scan probe mm-cache.aaaaaa; do
+	ln -s "$RUN_DIR/target" "$RUN_DIR/shared/$name"
+done
+chown -h 65534 "$RUN_DIR"/shared/*
+target_state() { stat -c %y "$RUN_DIR/target" "$RUN_DIR/target/in"; }
+before=$(target_state)
+theirs=$RUN_DIR/shared/theirs
+bad_dir planted-dir "$theirs" "$redirect" "link $theirs belongs to user 65534, and is not followed"
+bad_dir planted-on-the-way "$theirs/in" "$redirect" "link $theirs belongs to user 65534"
+run "$log" MM_CACHE_REPS=1 TMPDIR="$theirs" "$program" -r $warm
+judge planted-image-dir 4 "^1\.\.0 # SKIP need: $redirect$" "^# need $redirect: TMPDIR=$theirs"
+try MM_CACHE_DEV="$theirs"
+judge planted-dev 4 "^1\.\.0 # SKIP need: $redirect$" "^# need $redirect: MM_CACHE_DEV=$theirs"
+try MM_CACHE_DIR="$RUN_DIR/shared"
+judge planted-in-the-dir 0 "^ok 1 $warm$"
+if [ "$(target_state)" = "$before" ]; then
+	check_ok planted-links-not-followed
+else
+	check_fail planted-links-not-followed "what they point to was touched"
+fi
+
+# A hot file that somebody else maps, or goes on writing: no limit of ours holds
+# those pages. He comes when the files are there, before the first repetition.
+meddled()
+{
+	local how=$1 reason=$2 scan meddler
+
+	run_start "$log" MM_CACHE_REPS=3 MM_CACHE_FILES=data MM_CACHE_DIR="$dir" "$program" -r $warm
+	while kill -0 "$RUN_PID" 2>/dev/null && ! scan=$(compgen -G "$dir/mm-cache.*/scan"); do
+		sleep 0.02
+	done
+	"$CHECK_DIR/meddle" "$how" "${scan%scan}hot" 2>"$why.meddle" &
+	meddler=$!
+	run_wait
+	kill "$meddler" 2>/dev/null
+	wait "$meddler" 2>/dev/null
+	judge "hot-file-$how" 4 "# SKIP inconclusive: $reason$"
+}
+meddled map "a file cannot be dropped from the cache"
+meddled write "somebody else wrote to a file of the test"
 
 # --- devices
 
@@ -207,12 +277,33 @@ bad_dev()
 		check_fail "$name-untouched" "$dev was written to"
 	fi
 }
+# A disk that fails in the middle: what lies behind the device goes.
+failing_disk()
+{
+	local test=$1 reader=$2 trial
+
+	image "failing-${test%%_*}" 400
+	attach "$img"
+	run_start "$log" MM_CACHE_REPS=99 MM_CACHE_FILES=data MM_CACHE_DEV="$dev" \
+		"$PROGRAMS_DIR/${test%%.*}" -r "$test"
+	trial=$(memory_root)/mm-cache.$RUN_PID/trial
+	while kill -0 "$RUN_PID" 2>/dev/null && [ ! -e "$trial" ]; do
+		sleep 0.02
+	done
+	truncate -s 8M "$img"
+	run_wait
+	judge "disk-fails-${test%%.*}" 1 "^not ok 1 $test$" \
+		"^# error read [^ ]*/\(hot\|scan\) by $reader at [0-9]*: Input/output error$"
+	losetup -d "$dev"
+}
+would_do="name a block device that is empty and not in use, or unset MM_CACHE_DEV"
 image data 400
 mkfs.ext4 -q -F -L precious "$img"
 if attach "$img"; then
 	bad_dev dev-with-data "an empty block device" "MM_CACHE_DEV=$dev holds ext4: .*wipefs"
 	if mount_at busy "$dev"; then
-		bad_dev dev-mounted "an empty block device" "MM_CACHE_DEV=$dev: Device or resource busy"
+		bad_dev dev-mounted "an empty block device" \
+			"MM_CACHE_DEV=$dev: Device or resource busy; $would_do"
 		umount "$at"
 	else
 		check_fail dev-mounted "cannot mount $dev" "$why"
@@ -230,7 +321,7 @@ if attach "$img"; then
 
 	image little 100
 	attach "$img"
-	bad_dev dev-too-small "a larger block device" "has 100 MiB, needs [0-9]*"
+	bad_dev dev-too-small "a larger block device" "has 100 MiB, needs [0-9]*: name a larger one"
 	losetup -d "$dev"
 
 	image empty 400
@@ -248,13 +339,16 @@ if attach "$img"; then
 		fi
 	done
 	losetup -d "$dev"
+
+	failing_disk $warm pread
+	failing_disk mmap_hot_set.classic_cool.outlives_one_scan '\(mmap\|pread\)'
 else
 	check_skip dev "$(cat "$why")"
 fi
 try MM_CACHE_DEV=/dev/null
-judge dev-no-block-device 4 "^1\.\.0 # SKIP need: an empty block device$" "MM_CACHE_DEV=/dev/null: Block device required"
+judge dev-no-block-device 4 "^1\.\.0 # SKIP need: an empty block device$" "MM_CACHE_DEV=/dev/null: Block device required; $would_do"
 try MM_CACHE_DEV=/dev/none
-judge dev-missing 4 "^1\.\.0 # SKIP need: an empty block device$" "MM_CACHE_DEV=/dev/none: No such file or directory"
+judge dev-missing 4 "^1\.\.0 # SKIP need: an empty block device$" "MM_CACHE_DEV=/dev/none: No such file or directory; $would_do"
 if command -v mkfs.xfs >/dev/null && { modprobe -q xfs || grep -qw xfs /proc/filesystems; }; then
 	try MM_CACHE_FS=xfs
 	judge xfs 0 "^ok 1 $warm$" "^# env fs xfs$"
@@ -270,11 +364,33 @@ chmod 755 "$RUN_DIR" "$RUN_DIR/program"
 run "$log" setpriv --reuid 65534 --regid 65534 --clear-groups "$RUN_DIR/program" -r $warm
 judge not-root 4 "^1\.\.0 # SKIP need: root$" "^# need root: .*sudo"
 
-# shellcheck disable=SC2016 # expanded by that shell
-run "$log" MM_CACHE_REPS=1 unshare -m sh -c '
-	awk "/ - cgroup2? / { print \$5 }" /proc/self/mountinfo | sort -r | xargs -n 1 umount -l
-	exec "$@"' sh "$program" -r $warm
-judge no-memory-controller 4 "# SKIP need: a memory cgroup controller$" "^# need a memory cgroup controller: .*CONFIG_MEMCG"
+# without_mounts WORDS: with no mount that has WORDS (a pattern of awk) behind its
+# root in mountinfo.
+without_mounts()
+{
+	# shellcheck disable=SC2016 # expanded by that shell
+	run "$log" MM_CACHE_REPS=1 unshare -m sh -c '
+		awk -v words="$1" "\$0 ~ words { print \$5 }" /proc/self/mountinfo | sort -r |
+			xargs -n 1 umount -l
+		shift
+		exec "$@"' sh "$1" "$program" -r $warm
+}
+no_controller() { judge "$1" 4 "# SKIP need: a memory cgroup controller$" "^# need a memory cgroup controller: .*CONFIG_MEMCG"; }
+without_mounts ' - cgroup2? '
+no_controller no-memory-controller
+# The controller is on one of two hierarchies; the other one is of no use.
+if [ "$memcg" = v1 ] && grep -q ' - cgroup2 ' /proc/self/mountinfo; then
+	try
+	judge hybrid 0 "^ok 1 $warm$" "^# env memcg v1, "
+	without_mounts ' - cgroup2 '
+	judge v1-alone 0 "^ok 1 $warm$" "^# env memcg v1, "
+	without_mounts ' - cgroup .*[ ,]memory'
+	no_controller v2-without-the-controller
+else
+	for name in hybrid v1-alone v2-without-the-controller; do
+		check_skip $name "the memory controller is on $memcg, or there is no cgroup2 beside it"
+	done
+fi
 
 try MM_CACHE_MEM=64G MM_CACHE_DIR="$dir/none"
 judge two-needs-at-once 4 "^1\.\.0 # SKIP need: $writable, more memory$" "^# need more memory: .*MM_CACHE_MEM"
@@ -297,6 +413,12 @@ judge no-descriptors 0
 in_shell "ulimit -f 2000;"
 judge small-file-limit 4 "^1\.\.0 # SKIP need: .*" "File too large"
 in_shell "ulimit -n 5;"
-judge few-descriptors 1 "Too many open files"
+judge few-descriptors 4 "^1\.\.0 # SKIP need: more file descriptors$" "RLIMIT_NOFILE is 5, needs [0-9]*: ulimit -n"
+in_shell "ulimit -Sn 5;"
+judge few-descriptors-for-now 0 "^ok 1 $warm$"
+in_shell "ulimit -l 0;"
+judge no-locked-memory 0 "^ok 1 $warm$"
+run "$log" MM_CACHE_REPS=1 "$CHECK_DIR/meddle" deny "$program" -r $warm
+judge cachestat-by-seccomp 0 "^ok 1 $warm$" "^# env meter mincore$"
 
 check_done

@@ -246,8 +246,24 @@ int posix_fadvise(int fd, off_t pos, off_t len, int advice)
 
 int posix_fallocate64(int fd, off64_t pos, off64_t len)
 {
-	return fault("disk-full") ? ENOSPC :
-				    NEXT(posix_fallocate64)(fd, pos, len);
+	if (fault("disk-full"))
+		return ENOSPC;
+	if (fault("image-quota"))
+		return EDQUOT;
+	return NEXT(posix_fallocate64)(fd, pos, len);
+}
+
+/* file-quota=BYTES: no more than these in the scan file. */
+ssize_t write(int fd, const void *buf, size_t len)
+{
+	long long quota = fault_number("file-quota");
+
+	if (quota > 0 && is_file(fd, "scan") &&
+	    lseek(fd, 0, SEEK_CUR) + (long long)len > quota) {
+		errno = EDQUOT;
+		return -1;
+	}
+	return NEXT(write)(fd, buf, len);
 }
 
 int posix_fallocate(int fd, off_t pos, off_t len)
@@ -267,13 +283,13 @@ int mkdir(const char *path, mode_t mode)
 	return NEXT(mkdir)(path, mode);
 }
 
-int execvp(const char *file, char *const argv[])
+int access(const char *path, int mode)
 {
-	if (fault("no-mkfs") && !strncmp(file, "mkfs.", 5)) {
+	if (fault("no-mkfs") && strstr(path, "/mkfs.")) {
 		errno = ENOENT;
 		return -1;
 	}
-	return NEXT(execvp)(file, argv);
+	return NEXT(access)(path, mode);
 }
 
 /*

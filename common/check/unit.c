@@ -34,7 +34,10 @@ static const struct unit_test *const lists[] = {
 
 #define NR_LISTS (sizeof(lists) / sizeof(*lists))
 
-long unit_page_size;
+#ifndef UNIT_PAGE_SIZE
+#define UNIT_PAGE_SIZE 0
+#endif
+long unit_page_size = UNIT_PAGE_SIZE;
 
 static bool verbose;
 static bool failed; /* in the process of a test */

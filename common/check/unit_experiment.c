@@ -25,7 +25,8 @@
  * What the scans of all trials did, in shared memory: each trial has a process
  * of its own. The readers make the data good or bad as a script says, so that
  * the bound on BAD_WORDS holds or not: a letter per repetition of the first
- * arm, the last one for all that follow; g: good, b: bad, e: EIO, k: SIGKILL.
+ * arm, the last one for all that follow; g: good, b: bad, e: EIO, k: SIGKILL,
+ * w: good, but somebody writes to the file.
  */
 struct script {
 	const char *letters;
@@ -50,6 +51,8 @@ static int scripted(struct reader *r, off_t pos, size_t len, int arm)
 		raise(SIGKILL);
 	if (letter == 'e')
 		return -EIO;
+	if (letter == 'w')
+		unit_write(r->path, "w");
 	pattern_fill(r->buf, len, pos, SCAN_SEED);
 	if (letter == 'b')
 		r->buf[0] ^= 1;
@@ -106,6 +109,8 @@ static void open_lab(void)
 	char path[PATH_MAX];
 	int fd;
 
+	/* The kernel is asked here, and its pages are what they are. */
+	unit_page_size = 0;
 	snprintf(lab.scratch.dir, sizeof(lab.scratch.dir), "%.200s/unit.XXXXXX",
 		 tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(lab.scratch.dir))
@@ -135,7 +140,7 @@ static int run_script(const char *letters, struct outcome *outcomes)
 {
 	memset(shared, 0, sizeof(*shared));
 	shared->letters = letters;
-	lab.failure.err = 0;
+	memset(&lab.failure, 0, sizeof(lab.failure));
 	return experiment_run(&exp, arms, NR_ARMS, outcomes);
 }
 
@@ -209,6 +214,8 @@ static void test_trial_fails(void)
 	HAS_TEXT(lab.failure.text, "/scan by a at 0: Input/output error");
 	IS(run_script("k", outcomes), -EINTR);
 	HAS_TEXT(lab.failure.text, "arm a was killed by signal 9");
+	IS(run_script("gw", outcomes), -ESTALE);
+	IS_TEXT(lab.failure.text, "");
 	/* The next one finds nothing of it. */
 	IS(run_script("g", outcomes), 0);
 	close_lab();

@@ -652,6 +652,11 @@ static void test_delegate(void)
 	unit_write("/run/cgroup.subtree_control", "");
 	IS(start(), 0);
 	IS(keeper_delegate(&keeper, "/run/none"), -ENOENT);
+	/* Told, and then it cannot be written: there is nothing to take back. */
+	mkdir("/run/box", 0755);
+	mkdir("/run/box/cgroup.subtree_control", 0755);
+	IS(keeper_delegate(&keeper, "/run/box/cgroup.subtree_control"),
+	   -EISDIR);
 	IS(keeper_delegate(&keeper, "/run/cgroup.subtree_control"), 0);
 	IS_TEXT(value_of("/run/cgroup.subtree_control"), "+memory");
 	IS(keeper_finish(&keeper, &report), 0);

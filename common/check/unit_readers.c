@@ -202,6 +202,28 @@ static void test_scan_fails(void)
 	drop_scratch(one_file);
 }
 
+/* What pread() is told by an error, a mapping is told by SIGBUS. */
+static void test_mapping_fails(void)
+{
+	const char *path = make_file(MIB);
+	const struct scan scan = { .buffer = 64 * KIB };
+	struct failure failure = { 0 };
+	struct scan_result result;
+	struct reader r;
+
+	IS(reader_open(&r, &reader_mmap, path, MIB), 0);
+	IS(truncate(path, 128 * KIB), 0);
+	/* Again and again: the signal must not stay blocked. */
+	for (int i = 0; i < 3; i++) {
+		failure.err = 0;
+		IS(scan_run(&r, &scan, &result, &failure), -EIO);
+		HAS_TEXT(failure.text, "by mmap at 131072: Input/output error");
+		IS(reader_read(&r, 0, 128 * KIB), 0);
+	}
+	reader_close(&r);
+	drop_scratch(one_file);
+}
+
 static void flip_bit(const char *path, long pos)
 {
 	FILE *file = fopen(path, "r+e");
@@ -673,6 +695,7 @@ const struct unit_test tests_of_readers[] = {
 	{ "scratch_file", test_scratch_file },
 	{ "scan_reads_all_once", test_scan_reads_all_once },
 	{ "scan_fails", test_scan_fails },
+	{ "mapping_fails", test_mapping_fails },
 	{ "scan_verifies", test_scan_verifies },
 	{ "reader_open", test_reader_open },
 	{ "reader_cuts_at_the_end", test_reader_cuts_at_the_end },

@@ -2,12 +2,17 @@
 /* What the kernel says in text: knobs, memory.stat, mountinfo, lru_gen. */
 #include "unit.h"
 
+#include "env.h"
+#include "failure.h"
+#include "foreign_link.h"
 #include "keeper.h"
 #include "knob.h"
 #include "memcg.h"
 #include "mountinfo.h"
 #include "need.h"
+#include "options.h"
 #include "reclaim.h"
+#include "scratch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -237,6 +242,7 @@ static void test_memcg_v2_files(void)
 {
 	struct memcg m = { .flavour = MEMCG_V2, .path = "/run/m" };
 	struct memcg_stat s;
+	char text[128];
 	struct memcg child;
 
 	unit_private(run_only);
@@ -269,6 +275,8 @@ static void test_memcg_v2_files(void)
 		   "oom_group_kill 0\n");
 	IS(memcg_read(&m, &s), 0);
 	IS(s.oom_kills, 1);
+	IS_TEXT(memcg_oom_text(MEMCG_V2, &s, text, sizeof(text)),
+		"memory.events: max 34, oom 2, oom_kill 1");
 	IS(s.refault_file, 16000);
 	IS(s.usage_bytes, -1);
 	unit_write("/run/m/memory.current", "65011712\n");
@@ -280,6 +288,7 @@ static void test_memcg_v1_files(void)
 {
 	struct memcg m = { .flavour = MEMCG_V1, .path = "/run/m" };
 	struct memcg_stat s;
+	char text[128];
 	char path[64];
 
 	unit_private(run_only);
@@ -298,10 +307,13 @@ static void test_memcg_v1_files(void)
 
 	unit_write("/run/m/memory.stat", stat_v1);
 	unit_write("/run/m/memory.usage_in_bytes", "67096576\n");
+	unit_write("/run/m/memory.failcnt", "77\n");
 	unit_write("/run/m/memory.oom_control",
 		   "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
 	IS(memcg_read(&m, &s), 0);
 	IS(s.oom_kills, 3);
+	IS_TEXT(memcg_oom_text(MEMCG_V1, &s, text, sizeof(text)),
+		"memory.failcnt: 77, memory.oom_control: oom_kill 3");
 	IS(s.usage_bytes, 67096576);
 	IS(s.file_bytes, 268435456);
 }
@@ -466,6 +478,124 @@ static void test_mountinfo_fs_of(void)
 	IS_TEXT(type, "proc");
 }
 
+/* What is no directory on a block device of this machine, by its own name. */
+static void test_scratch_refuses(void)
+{
+	static const char *const types[] = {
+		"tmpfs", "overlay", "9p", "virtiofs", "nfs4", "fuse.sshfs"
+	};
+	struct options options = { .fs = "ext4", .dir = "/run/dir" };
+	struct failure failure = { 0 };
+	struct scratch scratch;
+	char want[64];
+
+	unit_private(run_and_proc);
+	mkdir("/run/dir", 0755);
+	for (size_t i = 0; i < LEN(types); i++) {
+		struct needs needs = { 0 };
+
+		unit_case("%s", types[i]);
+		snprintf(want, sizeof(want),
+			 "40 22 0:29 / /run rw - %s none rw\n", types[i]);
+		show_mounts(root_mount, want, "");
+		if (mountinfo_fs_of("/run", want, sizeof(want)) == -EOPNOTSUPP)
+			unit_skip("built without libmount");
+		IS(scratch_open(&scratch, &options, 0, NULL, &needs, &failure),
+		   -ENOENT);
+		IS(needs.nr, 1);
+		IS_TEXT(needs.list[0].what,
+			"a scratch directory on a block file system");
+		snprintf(want, sizeof(want), "=/run/dir is on %s;", types[i]);
+		HAS_TEXT(needs.list[0].detail, want);
+	}
+}
+
+static void test_foreign_link(void)
+{
+	static const struct {
+		const char *path;
+		int want;
+	} cases[] = {
+		{ "/run", 0 },
+		{ "/run/dir", 0 },
+		{ "/run/none/at/all", 0 },
+		/* Root's own links, and other people's directories, will do. */
+		{ "/run/ours", 0 },
+		{ "/run/ours/in", 0 },
+		{ "/run/theirs", -ENOENT },
+		{ "/run/theirs/", -ENOENT },
+		{ "/run/theirs/in", -ENOENT },
+		{ "/run//theirs/../dir", -ENOENT },
+		{ "/run/dir/broken", -ENOENT },
+	};
+	struct needs needs = { 0 };
+
+	unit_private(run_only);
+	mkdir("/run/dir", 0755);
+	IS(symlink("dir", "/run/ours"), 0);
+	IS(symlink("dir", "/run/theirs"), 0);
+	IS(symlink("none", "/run/dir/broken"), 0);
+	if (lchown("/run/theirs", 1234, 1234) ||
+	    lchown("/run/dir/broken", 1234, 1234) ||
+	    lchown("/run/dir", 1234, 1234))
+		unit_skip("cannot give a file away: %s", strerror(errno));
+	for (size_t i = 0; i < LEN(cases); i++) {
+		needs.nr = 0;
+		unit_case("%s", cases[i].path);
+		IS(foreign_link("TMPDIR", cases[i].path, &needs),
+		   cases[i].want);
+		IS(needs.nr, !!cases[i].want);
+	}
+	HAS_TEXT(needs.list[0].detail,
+		 "TMPDIR=/run/dir/broken: the symbolic link /run/dir/broken "
+		 "belongs to user 1234");
+}
+
+static void test_proactive_reclaim(void)
+{
+#define SCHEMES "/sys/kernel/mm/damon/admin/kdamonds/0/contexts/0/schemes"
+	static const char *const dirs[] = {
+		"/sys/kernel/mm/damon",
+		"/sys/kernel/mm/damon/admin",
+		"/sys/kernel/mm/damon/admin/kdamonds",
+		"/sys/kernel/mm/damon/admin/kdamonds/0",
+		"/sys/kernel/mm/damon/admin/kdamonds/0/contexts",
+		"/sys/kernel/mm/damon/admin/kdamonds/0/contexts/0",
+		SCHEMES,
+		SCHEMES "/0",
+		SCHEMES "/1",
+		"/proc/1",
+		"/proc/77",
+		"/proc/self",
+	};
+	static const char *const machine[] = { "/proc", "/sys/kernel/mm",
+					       "/sys/module", NULL };
+	char buf[160];
+
+	unit_private(machine);
+	for (size_t i = 0; i < LEN(dirs); i++)
+		IS(mkdir(dirs[i], 0755), 0);
+	IS(!env_proactive_reclaim(buf, sizeof(buf)), true);
+	unit_write("/proc/1/comm", "init\n");
+	unit_write("/proc/self/comm", "kdamond.9\n");
+	unit_write(SCHEMES "/0/action", "pageout\n");
+	IS(!env_proactive_reclaim(buf, sizeof(buf)), true);
+	unit_write("/proc/77/comm", "kdamond.0\n");
+	IS_TEXT(env_proactive_reclaim(buf, sizeof(buf)),
+		"kdamond.0 (DAMON: pageout)");
+	/* A thread that only looks on, and one more that does not. */
+	unit_write(SCHEMES "/0/action", "stat\n");
+	IS(!env_proactive_reclaim(buf, sizeof(buf)), true);
+	unit_write(SCHEMES "/1/action", "lru_deprio\n");
+	unit_write("/proc/1/comm", "kdamond.12\n");
+	HAS_TEXT(env_proactive_reclaim(buf, sizeof(buf)), "kdamond.12");
+	HAS_TEXT(buf, "kdamond.0");
+	HAS_TEXT(buf, " (DAMON: lru_deprio)");
+	/* However little room there is. */
+	for (size_t len = 1; len < 30; len++)
+		IS(strlen(env_proactive_reclaim(buf, len)), len - 1);
+}
+
 static void test_reclaim_names(void)
 {
 	enum reclaim r;
@@ -573,6 +703,9 @@ const struct unit_test tests_of_texts[] = {
 	{ "mountinfo_find", test_mountinfo_find },
 	{ "memcg_find", test_memcg_find },
 	{ "mountinfo_fs_of", test_mountinfo_fs_of },
+	{ "scratch_refuses", test_scratch_refuses },
+	{ "foreign_link", test_foreign_link },
+	{ "proactive_reclaim", test_proactive_reclaim },
 	{ "reclaim_names", test_reclaim_names },
 	{ "reclaim_current", test_reclaim_current },
 	{ "reclaim_select", test_reclaim_select },
