@@ -298,12 +298,21 @@ static int count_scan_cached(struct work *work, int64_t *pages)
 	return 0;
 }
 
+static const struct reader_ops *scan_ops(const struct experiment *exp,
+					 const struct arm *arm)
+{
+	return arm->scan_by ? arm->scan_by : exp->workload.scan.read_by;
+}
+
+static bool writes(const struct reader_ops *ops)
+{
+	return (ops->open_flags & O_ACCMODE) == O_RDWR;
+}
+
 static int open_scan(struct work *work)
 {
 	const struct workload *w = &work->exp->workload;
-	const struct arm *arm = work->trial->arm;
-	const struct reader_ops *by = arm->scan_by ? arm->scan_by :
-						     w->scan.read_by;
+	const struct reader_ops *by = scan_ops(work->exp, work->trial->arm);
 	struct lab *lab = work->exp->lab;
 	char path[PATH_MAX];
 	int err;
@@ -475,11 +484,6 @@ static int verify_written(struct work *work)
 	return err;
 }
 
-static bool is_written(const struct work *work)
-{
-	return (work->scan.ops->open_flags & O_ACCMODE) == O_RDWR;
-}
-
 static int scan_passes(struct work *work, struct scan *scan,
 		       struct scan_result *sum)
 {
@@ -518,7 +522,7 @@ static int do_scan(struct work *work)
 		.random = w->scan.random,
 		.others = work->scan_others,
 		.nr_others = work->exp->lab->options.scanners - 1,
-		.verify = w->scan.verify && !null && !is_written(work),
+		.verify = w->scan.verify && !null && !writes(work->scan.ops),
 		.seed = SCAN_SEED,
 		.progress = on_progress,
 		.arg = work,
@@ -528,7 +532,7 @@ static int do_scan(struct work *work)
 	int err;
 
 	err = scan_passes(work, &scan, &result);
-	if (!err && is_written(work) && fsync(work->scan.fd))
+	if (!err && writes(work->scan.ops) && fsync(work->scan.fd))
 		err = failure_note(&work->trial->failure, -errno, "fsync %s",
 				   work->scan.path);
 	if (err)
@@ -538,7 +542,7 @@ static int do_scan(struct work *work)
 		metric[BAD_WORDS] = (int64_t)result.bad_words;
 	if (null)
 		return 0;
-	if (result.read_bytes >= 0 && !is_written(work))
+	if (result.read_bytes >= 0 && !writes(work->scan.ops))
 		metric[AMPLIFICATION] =
 			permille(result.read_bytes, result.bytes);
 	metric[THROUGHPUT] = (int64_t)(result.bytes / 1024 * 1e9 /
@@ -565,7 +569,7 @@ static int work_run(struct work *work, const struct memcg *memcg)
 		err = do_scan(work);
 	if (!err)
 		err = measure_files(work);
-	if (!err && verify && is_written(work))
+	if (!err && verify && writes(work->scan.ops))
 		err = verify_written(work);
 	other_end(&work->other);
 	return err;
@@ -730,6 +734,8 @@ static int run_trial(struct experiment *exp, struct trial *trial)
 	if (exp->lab->failure.err || (err && err != -EBUSY))
 		return err;
 	read_written(exp, written);
+	if (writes(scan_ops(exp, trial->arm)))
+		exp->written[1] = written[1];
 	return memcmp(written, exp->written, sizeof(written)) ? -ESTALE : err;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading a file three times as long as the memory limit by RWF_DONTCACHE reads
+ * Reading a file twice as long as the memory limit by RWF_DONTCACHE reads
  * of 4 KiB in random order evicts nothing, neither a hot set nor a set that was
  * read once; and it leaves nothing.
  *
@@ -15,14 +15,14 @@
 #include "ktap.h"
 
 static const struct workload workload = {
-	.mem_pct = 100,
+	.mem_pct = 50,
 	.sparse = true,
 	.hot = { .pct = 40,
 		 .warm = 2,
 		 .touches = 50,
 		 .warm_by = &reader_pread,
 		 .read_by = &reader_pread },
-	.scan = { .pct = 300,
+	.scan = { .pct = 200,
 		  .buffer = 4096,
 		  .random = true,
 		  .read_by = &reader_dontcache },
@@ -50,7 +50,7 @@ FIXTURE_VARIANT_ADD(dontcache_random, mglru) {
 /* clang-format on */
 
 /*
- * Pages of 49152. A folio that waits in a per-CPU batch for its LRU list cannot
+ * Pages of 16384. A folio that waits in a per-CPU batch for its LRU list cannot
  * be dropped: 11 to 37 were left (6.18); all, where the flag is ignored.
  */
 #define LEFT_MAX 128

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A hot set that pread() keeps re-reading does not lose more with each scan: it
- * is kept after three, and after six scans of another file, as after the first.
+ * is kept after three, or six, scans of another file as after the first.
  *
  * All passes are in one memcg, so this is where a kernel may learn: what it
  * reclaimed in the first pass and sees again, it may keep in the next ones.
  *
- *   cool  1 read per page and pass: there is something to learn from.
- *   rare  1 read per page in 20 passes.
+ *   cool_3  1 read per page and pass, three passes
+ *   rare_6  1 read per page in 20 passes, six of them
  *
  * Controls: a set of that size read once must be lost, and the hot set without
  * the scans must stay.
@@ -21,7 +21,7 @@
 /* clang-format off */
 #define WORKLOAD(per_page, nr_passes)          \
 	{                                      \
-		.mem_pct = 100,                \
+		.mem_pct = 50,                 \
 		.sparse = true,                \
 		.hot = { .pct = 40,            \
 			 .warm = 2,            \
@@ -36,8 +36,6 @@
 /* clang-format on */
 
 static const struct workload cool_3 = WORKLOAD(1000, 3);
-static const struct workload cool_6 = WORKLOAD(1000, 6);
-static const struct workload rare_3 = WORKLOAD(50, 3);
 static const struct workload rare_6 = WORKLOAD(50, 6);
 
 /* Permille points of the hot set, from after the first pass to the end. */
@@ -59,28 +57,12 @@ FIXTURE_VARIANT_ADD(repeated_scan, classic_cool_3) {
 	RECLAIM_CLASSIC, &cool_3,
 };
 
-FIXTURE_VARIANT_ADD(repeated_scan, classic_cool_6) {
-	RECLAIM_CLASSIC, &cool_6,
-};
-
-FIXTURE_VARIANT_ADD(repeated_scan, classic_rare_3) {
-	RECLAIM_CLASSIC, &rare_3,
-};
-
 FIXTURE_VARIANT_ADD(repeated_scan, classic_rare_6) {
 	RECLAIM_CLASSIC, &rare_6,
 };
 
 FIXTURE_VARIANT_ADD(repeated_scan, mglru_cool_3) {
 	RECLAIM_MGLRU, &cool_3,
-};
-
-FIXTURE_VARIANT_ADD(repeated_scan, mglru_cool_6) {
-	RECLAIM_MGLRU, &cool_6,
-};
-
-FIXTURE_VARIANT_ADD(repeated_scan, mglru_rare_3) {
-	RECLAIM_MGLRU, &rare_3,
 };
 
 FIXTURE_VARIANT_ADD(repeated_scan, mglru_rare_6) {

@@ -24,7 +24,7 @@
 /* clang-format off */
 #define WORKLOAD(per_page)                     \
 	{                                      \
-		.mem_pct = 100,                \
+		.mem_pct = 50,                 \
 		.sparse = true,                \
 		.hot = { .pct = 40,            \
 			 .warm = 2,            \
@@ -43,7 +43,7 @@ static const struct workload warm = WORKLOAD(8000);
 static const struct workload cool = WORKLOAD(1000);
 
 /* Permille of the hot set still cached, medians. */
-#define WARM_KEPT_MIN 900
+#define WARM_KEPT_MIN 600
 #define COOL_KEPT_MIN 500
 
 FIXTURE(seq_hot_set)
