@@ -23,7 +23,7 @@ static const struct workload workload = {
 	.sparse = true,
 	.hot = { .pct = 40,
 		 .warm = 2,
-		 .touches = 8000,
+		 .touches = 1000,
 		 .warm_by = &reader_pread,
 		 .read_by = &reader_pread },
 	.scan = { .pct = 300,

@@ -18,10 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#ifdef HAVE_LIBURING
+#include <liburing.h>
+#endif
 
 #ifndef __NR_cachestat
 #define __NR_cachestat 451
@@ -112,6 +117,36 @@ static void hoard(void)
 }
 
 /*
+ * The hot file leaves the cache when the scan begins its pass of that number,
+ * as if the scan had evicted it.
+ */
+static void lose_hot(int fd, long long pos)
+{
+	static pid_t counted;
+	static int passes;
+	char path[4096];
+	char link[40];
+	ssize_t len;
+	int hot;
+
+	if (!is_file(fd, "scan"))
+		return;
+	if (counted != getpid())
+		passes = 0;
+	counted = getpid();
+	if (pos || ++passes != fault_number("hot-lost-in-pass"))
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len < 4)
+		return;
+	strcpy(path + len - 4, "hot");
+	hot = NEXT(open64)(path, O_RDONLY);
+	NEXT(posix_fadvise64)(hot, 0, 0, POSIX_FADV_DONTNEED);
+	close(hot);
+}
+
+/*
  * Before a read of @len bytes at @pos: true when it is not to be made, and
  * *@result is what the caller gets.
  */
@@ -121,6 +156,8 @@ static bool before_read(int fd, size_t len, long long pos, ssize_t *result)
 
 	if (fault("hot-hoards") && is_file(fd, "hot"))
 		hoard();
+	if (fault("hot-lost-in-pass"))
+		lose_hot(fd, pos);
 	if ((fault("hot-reads-nothing") && is_file(fd, "hot")) ||
 	    (fault("scan-reads-nothing") && is_scan(fd))) {
 		*result = (ssize_t)len;
@@ -132,6 +169,16 @@ static bool before_read(int fd, size_t len, long long pos, ssize_t *result)
 		return true;
 	}
 	return false;
+}
+
+/* Whether the process that scans does so with the flag; shared with the other. */
+static bool *dontcache_reader;
+
+__attribute__((constructor)) static void share(void)
+{
+	dontcache_reader = mmap(NULL, sizeof(*dontcache_reader),
+				PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
 static size_t iov_len(const struct iovec *iov, int nr)
@@ -155,6 +202,7 @@ static bool before_preadv2(int fd, const struct iovec *iov, int nr,
 	}
 	if (fault("dontcache-stripped"))
 		*flags &= ~DONTCACHE;
+	*dontcache_reader = *flags & DONTCACHE;
 	return false;
 }
 
@@ -172,6 +220,7 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t pos)
 {
 	ssize_t result;
 
+	*dontcache_reader = false;
 	if (before_read(fd, len, pos, &result))
 		return result;
 	return NEXT(pread64)(fd, buf, len, pos);
@@ -188,6 +237,30 @@ ssize_t preadv64v2(int fd, const struct iovec *iov, int nr, off64_t pos,
 	after_preadv2(iov, pos, flags, result);
 	return result;
 }
+
+/* write-corrupts=OFFSET: one bit of what is written there is another. */
+ssize_t pwritev64v2(int fd, const struct iovec *iov, int nr, off64_t pos,
+		    int flags)
+{
+	long long bad = fault_number("write-corrupts");
+
+	if (bad >= pos && bad < pos + (long long)iov_len(iov, nr))
+		((char *)iov[0].iov_base)[bad - pos] ^= 1;
+	return NEXT(pwritev64v2)(fd, iov, nr, pos, flags);
+}
+
+#ifdef HAVE_LIBURING
+/* dontcache-stripped, for what is about to be submitted. */
+int io_uring_submit(struct io_uring *ring)
+{
+	struct io_uring_sq *sq = &ring->sq;
+
+	for (unsigned int i = sq->sqe_head; i != sq->sqe_tail; i++)
+		if (fault("dontcache-stripped"))
+			sq->sqes[i & *sq->kring_mask].rw_flags &= ~DONTCACHE;
+	return NEXT(io_uring_submit)(ring);
+}
+#endif
 
 /* What a program calls depends on its off_t, and on _FORTIFY_SOURCE. */
 
@@ -211,8 +284,36 @@ ssize_t preadv2(int fd, const struct iovec *iov, int nr, off_t pos, int flags)
 	return preadv64v2(fd, iov, nr, pos, flags);
 }
 
+ssize_t pwritev2(int fd, const struct iovec *iov, int nr, off_t pos, int flags)
+{
+	return pwritev64v2(fd, iov, nr, pos, flags);
+}
+
+/* The last mapping of the scan file, for other-loses-pages. */
+static struct {
+	void *map;
+	size_t len;
+	int fd;
+} shared;
+
+/*
+ * The other process is asked to touch its mapping: before that, its pages are
+ * dropped, if the reader drops what it has read.
+ */
+ssize_t recv(int sock, void *buf, size_t len, int flags)
+{
+	ssize_t got = NEXT(recv)(sock, buf, len, flags);
+
+	if (fault("other-loses-pages") && shared.map && *dontcache_reader) {
+		madvise(shared.map, shared.len, MADV_DONTNEED);
+		NEXT(posix_fadvise64)(shared.fd, 0, 0, POSIX_FADV_DONTNEED);
+	}
+	return got;
+}
+
 /* A mapping of the hot file becomes one of nothing. */
-void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t pos)
+static void *map_file(void *addr, size_t len, int prot, int flags, int fd,
+		      off_t pos)
 {
 	if (fd >= 0 && fault("hot-reads-nothing") && is_file(fd, "hot")) {
 		flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -220,6 +321,20 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t pos)
 		pos = 0;
 	}
 	return NEXT(mmap)(addr, len, prot, flags, fd, pos);
+}
+
+void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t pos)
+{
+	void *map = map_file(addr, len, prot, flags, fd, pos);
+
+	if (fd >= 0 && fault("hot-lost-in-pass"))
+		lose_hot(fd, 0);
+	if (fault("other-loses-pages") && fd >= 0 && is_file(fd, "scan")) {
+		shared.map = map;
+		shared.len = len;
+		shared.fd = fd;
+	}
+	return map;
 }
 
 int mincore(void *addr, size_t len, unsigned char *vec)
@@ -234,7 +349,9 @@ int mincore(void *addr, size_t len, unsigned char *vec)
 
 int posix_fadvise64(int fd, off64_t pos, off64_t len, int advice)
 {
-	if (fault("fadvise-does-nothing"))
+	if (fault("fadvise-does-nothing") ||
+	    (len && fault("fadvise-of-a-part-does-nothing")) ||
+	    (advice == POSIX_FADV_NOREUSE && fault("noreuse-does-nothing")))
 		return 0;
 	return NEXT(posix_fadvise64)(fd, pos, len, advice);
 }
@@ -320,6 +437,8 @@ static int open_mode(const char *path, int flags, mode_t mode)
 	char buf[4096];
 	int err = before_open(&path, flags, buf, sizeof(buf));
 
+	if (fault("direct-stripped"))
+		flags &= ~O_DIRECT;
 	if (!err)
 		return NEXT(open64)(path, flags, mode);
 	errno = -err;
