@@ -159,10 +159,12 @@ done
 fault flag-stripped direct-stripped "$direct" "not ok" "" "hot scan_left is "
 
 # What the scan, or another one, takes from others.
-for test in "$rare" "$seq" "$noreuse"; do
-	fault hot-lost hot-lost-in-pass=1 "$test" "not ok" "" "hot kept is .*evicted what is re-read"
-done
-fault hot-lost hot-lost-in-pass=3 "$repeated" "not ok" "" "hot kept_change is -"
+mib=1048576
+fault hot-lost hot-lost-after=$((100 * mib)) "$rare" "not ok" "" "hot kept is .*evicted what is re-read"
+fault hot-lost hot-lost-after=$((95 * mib)) "$seq" "not ok" "" "hot kept is .*evicted what is re-read"
+fault hot-lost hot-lost-after=$((280 * mib)) "$repeated" "not ok" "" "hot kept_change is -"
+# A mapping of the scan file counts as reading it: at the start.
+fault hot-lost hot-lost-after=1 "$noreuse" "not ok" "" "hot kept is .*evicted what is re-read"
 fault mapped-pages-lost other-loses-pages "$shared" "not ok" "" "dontcache other_faults is "
 fault advice-of-a-part-ignored fadvise-of-a-part-does-nothing "$fadvise" "not ok" "" \
 	"hot scan_left is .*folios"

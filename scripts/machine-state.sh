@@ -163,8 +163,9 @@ fi
 begin=${EPOCHREALTIME/[.,]/}
 while :; do
 	now=${EPOCHREALTIME/[.,]/}
-	# That an idle loop device has no longer a value of the suite's is no loss.
-	left=$(state | diff "$since" - | sed -n \
+	# That an idle loop device has no longer a value of the suite's is no loss; nor
+	# that another's run has ended.
+	left=$(state | diff "$since" - | sed -n ${shared:+-e '\,^< cgroup .*/mm-cache\.[0-9]*$,d'} \
 		-e '\,^< knob /sys/block/loop,d' -e 's/^< /gone: /p' -e 's/^> /new: /p')
 	[ -n "$left" ] || exit 0
 	[ $((now - begin)) -lt $settle_us ] || break

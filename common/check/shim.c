@@ -117,24 +117,26 @@ static void hoard(void)
 }
 
 /*
- * The hot file leaves the cache when the scan begins its pass of that number,
- * as if the scan had evicted it.
+ * hot-lost-after=BYTES: the hot file leaves the cache when the process has read
+ * so many of the scan file, or has mapped it: as if the scan had evicted it.
  */
-static void lose_hot(int fd, long long pos)
+static void lose_hot(int fd, long long bytes)
 {
 	static pid_t counted;
-	static int passes;
+	static long long sum;
+	long long limit = fault_number("hot-lost-after");
 	char path[4096];
 	char link[40];
 	ssize_t len;
 	int hot;
 
-	if (!is_file(fd, "scan"))
+	if (limit < 0 || !is_file(fd, "scan"))
 		return;
 	if (counted != getpid())
-		passes = 0;
+		sum = 0;
 	counted = getpid();
-	if (pos || ++passes != fault_number("hot-lost-in-pass"))
+	sum += bytes;
+	if (sum < limit || sum - bytes >= limit)
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = readlink(link, path, sizeof(path) - 1);
@@ -156,8 +158,7 @@ static bool before_read(int fd, size_t len, long long pos, ssize_t *result)
 
 	if (fault("hot-hoards") && is_file(fd, "hot"))
 		hoard();
-	if (fault("hot-lost-in-pass"))
-		lose_hot(fd, pos);
+	lose_hot(fd, len);
 	if ((fault("hot-reads-nothing") && is_file(fd, "hot")) ||
 	    (fault("scan-reads-nothing") && is_scan(fd))) {
 		*result = (ssize_t)len;
@@ -327,8 +328,8 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t pos)
 {
 	void *map = map_file(addr, len, prot, flags, fd, pos);
 
-	if (fd >= 0 && fault("hot-lost-in-pass"))
-		lose_hot(fd, 0);
+	if (fd >= 0)
+		lose_hot(fd, len);
 	if (fault("other-loses-pages") && fd >= 0 && is_file(fd, "scan")) {
 		shared.map = map;
 		shared.len = len;
