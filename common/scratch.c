@@ -22,6 +22,7 @@
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef HAVE_LIBMOUNT
@@ -37,6 +38,8 @@
 #define IMAGE_MIN (320 * MIB)
 #define IMAGE_SPARE (64 * MIB)
 #define DIRECTORY_SPARE (8 * MIB)
+#define BUSY_TRIES 100
+#define BUSY_WAIT_NS (20 * 1000 * 1000)
 
 int scratch_path(const struct scratch *scratch, const char *name, char *path,
 		 size_t len)
@@ -340,6 +343,24 @@ static int open_loop(struct scratch *scratch, const struct options *options,
 	return err;
 }
 
+/*
+ * Not while it is mounted or part of something. A file system whose last user
+ * was killed is still mounted for a moment.
+ */
+static int open_unused(const char *path)
+{
+	const struct timespec wait = { .tv_nsec = BUSY_WAIT_NS };
+	int fd = -1;
+
+	for (int i = 0; i < BUSY_TRIES; i++) {
+		fd = open(path, O_RDWR | O_CLOEXEC | O_EXCL);
+		if (fd >= 0 || errno != EBUSY)
+			break;
+		nanosleep(&wait, NULL);
+	}
+	return fd;
+}
+
 static int open_device(struct scratch *scratch, const struct options *options,
 		       uint64_t bytes, struct needs *needs,
 		       struct failure *failure)
@@ -347,8 +368,7 @@ static int open_device(struct scratch *scratch, const struct options *options,
 	off_t size = 0;
 	int fd;
 
-	/* O_EXCL: not while it is mounted or part of something. */
-	fd = open(options->dev, O_RDWR | O_CLOEXEC | O_EXCL);
+	fd = open_unused(options->dev);
 	if (fd >= 0) {
 		size = lseek(fd, 0, SEEK_END);
 		close(fd);
