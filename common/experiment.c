@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -576,13 +575,10 @@ static int work_run(struct work *work, const struct memcg *memcg)
 }
 
 static void trial_process(struct experiment *exp, struct trial *trial,
-			  const struct memcg *memcg, pid_t parent)
+			  const struct memcg *memcg)
 {
 	struct work work = { .exp = exp, .trial = trial };
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
 	trial->err = work_run(&work, memcg);
 	_exit(0);
 }
@@ -678,7 +674,6 @@ static int try_trial(struct experiment *exp, struct trial *trial)
 {
 	bool limited = is_in_memcg(exp);
 	struct lab *lab = exp->lab;
-	pid_t self = getpid();
 	struct memcg memcg;
 	pid_t pid;
 	int left;
@@ -693,7 +688,7 @@ static int try_trial(struct experiment *exp, struct trial *trial)
 		return err;
 	pid = fork();
 	if (!pid)
-		trial_process(exp, trial, limited ? &memcg : NULL, self);
+		trial_process(exp, trial, limited ? &memcg : NULL);
 	err = pid < 0 ? failure_note(&lab->failure, -errno, "fork") :
 			wait_for(pid, exp, trial);
 	if (!limited)
@@ -1008,8 +1003,6 @@ int experiment_open(struct experiment *exp, struct lab *lab,
 	exp->mem_bytes = limit_of(workload, lab->options.mem_bytes);
 	exp->hot_bytes = hot_bytes(workload, lab->options.mem_bytes);
 	exp->scan_bytes = scan_bytes(workload, lab->options.mem_bytes);
-	/* The harness may run a test as the child of the one that it kills. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	err = keeper_group(&lab->keeper);
 	if (err)
 		return failure_note(&lab->failure, err, "reach the keeper");

@@ -7,8 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -18,6 +21,20 @@
 #define MACHINE_MAX (4096 * MIB)
 /* 8 do; the rest is for whatever the program inherited. */
 #define DESCRIPTORS_MIN 32
+
+static pid_t forker;
+
+static void note_forker(void)
+{
+	forker = getpid();
+}
+
+static void die_with_forker(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != forker)
+		_exit(1);
+}
 
 static int start_keeper(struct lab *lab, void (*waiting)(pid_t holder))
 {
@@ -37,6 +54,13 @@ static int start_keeper(struct lab *lab, void (*waiting)(pid_t holder))
 	err = keeper_start(&lab->keeper, lock, &lab->repaired);
 	if (err)
 		return failure_note(&lab->failure, err, "start the keeper");
+	/*
+	 * All but the keeper: the harness forks, too, and a process of its own
+	 * would keep the scratch device in use when keeper and program are dead.
+	 */
+	err = -pthread_atfork(note_forker, NULL, die_with_forker);
+	if (err)
+		return failure_note(&lab->failure, err, "prepare to fork");
 	return 0;
 }
 

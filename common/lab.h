@@ -34,7 +34,7 @@ struct lab {
  * @waiting: called with the process that holds the lock before waiting for it
  *
  * 0; -ENOENT with entries in lab->needs; or -errno with lab->failure. Call
- * lab_close() in any case.
+ * lab_close() in any case. Processes forked from here on die with their parent.
  */
 int lab_open(struct lab *lab, uint64_t bytes, void (*waiting)(pid_t holder));
 

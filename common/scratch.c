@@ -24,6 +24,7 @@
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef HAVE_LIBMOUNT
@@ -40,6 +41,8 @@
 #define IMAGE_MIN (320 * MIB)
 #define IMAGE_SPARE (64 * MIB)
 #define DIRECTORY_SPARE (8 * MIB)
+#define BUSY_TRIES 100
+#define BUSY_WAIT_NS (20 * 1000 * 1000)
 
 int scratch_path(const struct scratch *scratch, const char *name, char *path,
 		 size_t len)
@@ -488,6 +491,24 @@ static int open_loop(struct scratch *scratch, const struct options *options,
 	return err;
 }
 
+/*
+ * Not while it is mounted or part of something. A file system whose last user
+ * was killed is still mounted for a moment.
+ */
+static int open_unused(const char *path)
+{
+	const struct timespec wait = { .tv_nsec = BUSY_WAIT_NS };
+	int fd = -1;
+
+	for (int i = 0; i < BUSY_TRIES; i++) {
+		fd = open(path, O_RDWR | O_CLOEXEC | O_EXCL);
+		if (fd >= 0 || errno != EBUSY)
+			break;
+		nanosleep(&wait, NULL);
+	}
+	return fd;
+}
+
 static int open_device(struct scratch *scratch, const struct options *options,
 		       uint64_t bytes, struct needs *needs,
 		       struct failure *failure)
@@ -499,8 +520,7 @@ static int open_device(struct scratch *scratch, const struct options *options,
 	find_mkfs(kind_of(options->fs), mkfs, sizeof(mkfs), needs);
 	if (foreign_link("MM_CACHE_DEV", options->dev, needs))
 		return -ENOENT;
-	/* O_EXCL: not while it is mounted or part of something. */
-	fd = open(options->dev, O_RDWR | O_CLOEXEC | O_EXCL);
+	fd = open_unused(options->dev);
 	if (fd >= 0) {
 		size = lseek(fd, 0, SEEK_END);
 		close(fd);

@@ -424,6 +424,14 @@ suite_case() {
 suite_case $new_kernel 1G
 suite_case $old_kernel 512M
 
+# ------------------------------ killed, beside the kernel's own lru_gen and v2
+
+begin=$SECONDS
+guest --debian $new_kernel -- bash "$CHECK_TOP/scripts/kill-runs.sh" --alone --kills 6 \
+	--kinds program-KILL,test-KILL,keeper-KILL,keeper-and-program-KILL,everything-KILL,runner-group-KILL
+expect kills-in-guest 0 '^6 kills, 0 left something$'
+echo "# kills in a guest: $((SECONDS - begin)) s"
+
 # Nothing of all this is left.
 left=$(find "$vng_dir" -maxdepth 1 -name 'run.*' -newer "$CHECK_TMP/image" 2>/dev/null)
 for dir in $left; do

@@ -51,7 +51,7 @@ fi
 
 # After the suite all is as it was before it.
 machine_state() {
-	"${BASH_SOURCE[0]%/*}/machine-state.sh" --mark "CACHE_CHECK=$token" "$@" /tmp /var/tmp /dev/shm
+	"${BASH_SOURCE[0]%/*}/machine-state.sh" --mark "CACHE_CHECK=$token" "$@" /dev/shm
 }
 
 run_command() {

@@ -34,9 +34,13 @@ _run_clean()
 	! declare -F _check_exit >/dev/null || _check_exit
 }
 
+# Also what a faulty suite left there.
 _run_end()
 {
-	umount -l "$RUN_DIR"/* 2>/dev/null
+	sed -n "s,^\([^ ]* \)\{4\}\($RUN_DIR/[^ ]*\) .*,\2,p" /proc/self/mountinfo |
+		sort -r | xargs -r umount -l
+	grep -lsF "$RUN_DIR/" /sys/block/loop*/loop/backing_file |
+		sed 's,^/sys/block/\([^/]*\)/.*,/dev/\1,' | xargs -r losetup -d
 	rm -rf "$RUN_DIR"
 	_run_clean
 }
@@ -69,7 +73,7 @@ run_apart()
 run_alone()
 {
 	_run_shared=()
-	RUN_WATCH+=(/dev/shm /tmp /var/tmp)
+	RUN_WATCH+=(/dev/shm)
 }
 
 _run_state()
@@ -88,9 +92,11 @@ run_start()
 	local log=$1
 	shift
 
+	# The kernel's runner opens its output anew, and appends.
+	: >"$log"
 	# Bash has its background commands ignore SIGINT and SIGQUIT.
 	env --default-signal TMPDIR="$RUN_DIR/images" "$_run_mark" "$@" \
-		>"$log" 2>&1 </dev/null &
+		>>"$log" 2>&1 </dev/null &
 	RUN_PID=$!
 }
 
@@ -115,7 +121,11 @@ run()
 # Processes of the command, which inherited its environment.
 run_processes()
 {
-	grep -lzxsF "$_run_mark" /proc/[0-9]*/environ | cut -d / -f 3
+	local pid
+
+	grep -lzxsF "$_run_mark" /proc/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do
+		echo "$pid"
+	done
 }
 
 leftovers()

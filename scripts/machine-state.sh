@@ -12,8 +12,9 @@
 #   --lru-gen DIR   stands for the kernel's lru_gen
 #   --shared        others use the machine, and the suite on it: leave out what may
 #                   be theirs
-#   --since FILE    print only what is otherwise than in FILE, for 2 s at least;
-#                   exit status 1 if there is such
+#   --since FILE    print only what is otherwise than in FILE, 2 s later; exit status
+#                   1 if there is such. Where more processes want to run than there
+#                   are CPUs, it is as many times 2 s, up to 10
 #
 # What is left out with --shared: cgroups below those at the top of a hierarchy,
 # where runs make none; loop devices over files that are not in a DIRECTORY; and
@@ -23,6 +24,7 @@ set -u -o pipefail
 
 keeper_dir=/run/mm-cache
 settle_us=2000000
+settle_most=5
 
 # The kernel itself sets read_ahead_kb of a loop device for whoever attaches a file
 # (2560 on a rotational disk), and whoever has it in use may set it, too. So of one
@@ -62,16 +64,19 @@ is_anothers()
 		! grep -qzxsF -- "$mark" "/proc/$pid/environ"
 }
 
+# An emulated guest needs long to start a program: read is none.
 knobs()
 {
 	local path value
 
 	for path in "$lru_gen"/{enabled,min_ttl_ms} \
 		/sys/kernel/mm/transparent_hugepage/enabled /proc/sys/vm/swappiness; do
-		[ ! -e "$path" ] || echo "knob $path $(<"$path")"
+		[ -e "$path" ] || continue
+		read -r value <"$path"
+		echo "knob $path $value"
 	done
 	for path in /sys/block/*; do
-		value=$(cat "$path/queue/read_ahead_kb" 2>/dev/null) || continue
+		read -r value <"$path/queue/read_ahead_kb" || continue
 		case $path in
 		*/loop[0-9]*)
 			[ ! -d "$path/loop" ] || continue
@@ -79,23 +84,26 @@ knobs()
 			;;
 		esac
 		echo "knob $path/queue/read_ahead_kb $value"
-	done
+	done 2>/dev/null
 }
 
 cgroups()
 {
-	local path depth=()
+	local path value depth=()
 
 	[ -z "$shared" ] || depth=(-maxdepth 1)
-	awk '/ - cgroup2? / { print $5 }' /proc/self/mountinfo | while read -r path; do
-		find "$path" -mindepth 1 "${depth[@]}" -type d -printf 'cgroup %p\n'
-		find "$path" "${depth[@]}" -name cgroup.subtree_control -printf '%p\n' |
-			while read -r path; do
-				echo "knob $path $(cat "$path")"
-			done
-	done 2>/dev/null | while read -r path; do
-		is_anothers "$path" || echo "$path"
-	done
+	sed -n 's/^\([^ ]* \)\{4\}\([^ ]*\) .* - cgroup2\? .*/\2/p' /proc/self/mountinfo |
+		xargs -d '\n' -I MOUNT find MOUNT -mindepth 1 "${depth[@]}" \
+			'(' -type d -o -name cgroup.subtree_control ')' 2>/dev/null |
+		while read -r path; do
+			case $path in
+			*/cgroup.subtree_control)
+				read -r value <"$path"
+				echo "knob $path $value"
+				;;
+			*) is_anothers "$path" || echo "cgroup $path" ;;
+			esac
+		done 2>/dev/null
 }
 
 is_ours()
@@ -113,7 +121,7 @@ loop_devices()
 	local path file
 
 	for path in /sys/block/loop*/loop; do
-		file=$(cat "$path/backing_file" 2>/dev/null) || continue
+		read -r file 2>/dev/null <"$path/backing_file" || continue
 		path=${path%/loop}
 		! is_ours "$file" || echo "loop device /dev/${path##*/} over $file"
 	done
@@ -136,11 +144,13 @@ files()
 
 processes()
 {
-	local pid
+	local pid comm words
 
 	[ -n "$mark" ] || return
-	grep -lzxsF -- "$mark" /proc/[0-9]*/environ | cut -d / -f 3 | while read -r pid; do
-		echo "process $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline")($(cat "/proc/$pid/comm"))"
+	grep -lzxsF -- "$mark" /proc/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do
+		read -r comm <"/proc/$pid/comm"
+		mapfile -d '' words <"/proc/$pid/cmdline"
+		echo "process $pid: ${words[*]} ($comm)"
 	done 2>/dev/null
 }
 
@@ -161,6 +171,9 @@ if [ -z "$since" ]; then
 	exit
 fi
 begin=${EPOCHREALTIME/[.,]/}
+read -r load _ </proc/loadavg
+busy=$((${load%.*} / $(nproc)))
+busy=$((busy < 1 ? 1 : busy > settle_most ? settle_most : busy))
 while :; do
 	now=${EPOCHREALTIME/[.,]/}
 	# That an idle loop device has no longer a value of the suite's is no loss; nor
@@ -168,7 +181,7 @@ while :; do
 	left=$(state | diff "$since" - | sed -n ${shared:+-e '\,^< cgroup .*/mm-cache\.[0-9]*$,d'} \
 		-e '\,^< knob /sys/block/loop,d' -e 's/^< /gone: /p' -e 's/^> /new: /p')
 	[ -n "$left" ] || exit 0
-	[ $((now - begin)) -lt $settle_us ] || break
+	[ $((now - begin)) -lt $((settle_us * busy)) ] || break
 	sleep 0.1
 done
 echo "$left"
