@@ -178,7 +178,7 @@ void unit_private(const char *const *dirs)
 {
 	if (geteuid() ? !become_root() : unshare(CLONE_NEWNS))
 		unit_skip("no mount namespace: %s", strerror(errno));
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL))
 		unit_skip("no private mounts: %s", strerror(errno));
 	for (; *dirs; dirs++)
 		if (mount("none", *dirs, "tmpfs", 0, "mode=755"))
