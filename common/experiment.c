@@ -578,15 +578,16 @@ static int work_run(struct work *work, const struct memcg *memcg)
 static void trial_process(struct experiment *exp, struct trial *trial,
 			  const struct memcg *memcg, pid_t parent)
 {
-	struct work work = {
-		.exp = exp, .trial = trial, .hot.reader.fd = -1, .scan.fd = -1
-	};
+	struct work work = { .exp = exp, .trial = trial };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	trial->err = work_run(&work, memcg);
-	/* What is still open after these is one that a reader lost. */
+	/* What is still open after these was lost on the way. */
+	for (size_t i = 0; i < sizeof(work.scan_others) / sizeof(struct reader);
+	     i++)
+		reader_close(&work.scan_others[i]);
 	reader_close(&work.scan);
 	hot_set_close(&work.hot);
 	_exit(0);

@@ -295,6 +295,7 @@ int reader_open(struct reader *r, const struct reader_ops *ops,
 
 	memset(r, 0, sizeof(*r));
 	r->ops = ops;
+	r->fd = -1;
 	r->max_len = max_len;
 	if (snprintf(r->path, sizeof(r->path), "%s", path) >=
 	    (int)sizeof(r->path))
@@ -320,6 +321,8 @@ int reader_open(struct reader *r, const struct reader_ops *ops,
 
 void reader_close(struct reader *r)
 {
+	if (!r->ops)
+		return;
 	if (r->ops->release)
 		r->ops->release(r);
 	if (r->map)
@@ -327,6 +330,7 @@ void reader_close(struct reader *r)
 	if (r->fd >= 0)
 		close(r->fd);
 	free(r->buf);
+	r->ops = NULL;
 	r->map = NULL;
 	r->buf = NULL;
 	r->fd = -1;

@@ -107,6 +107,7 @@ static inline int reader_read(struct reader *r, off_t pos, size_t len)
 	return r->ops->read(r, pos, len);
 }
 
+/* reader_close() - also one that is all zeros, or closed already. */
 void reader_close(struct reader *r);
 
 #endif
