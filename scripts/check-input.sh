@@ -58,7 +58,7 @@ bad_variable out-of-range MM_CACHE_REPS=100 "must be a number from 1 to 99"
 bad_variable unknown-name MM_CACHE_REP=3 "no such variable"
 bad_variable relative-dir MM_CACHE_DIR=scratch "must be an absolute path"
 bad_variable relative-dev MM_CACHE_DEV=loop7 "must be an absolute path"
-bad_variable unknown-fs MM_CACHE_FS=btrfs "must be ext4 or xfs"
+bad_variable unknown-fs MM_CACHE_FS=reiserfs "must be ext4, xfs or btrfs"
 bad_variable line-in-a-value MM_CACHE_RECLAIM=$'x\nok 1 forged' "!^ok"
 try MM_CACHE_DIR="$RUN_DIR" MM_CACHE_DEV=/dev/null
 judge dir-and-dev 1 "^Bail out! MM_CACHE_DIR and MM_CACHE_DEV are both set"
