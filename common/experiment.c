@@ -580,6 +580,12 @@ static void trial_process(struct experiment *exp, struct trial *trial,
 	struct work work = { .exp = exp, .trial = trial };
 
 	trial->err = work_run(&work, memcg);
+	/* What is still open after these was lost on the way. */
+	for (size_t i = 0; i < sizeof(work.scan_others) / sizeof(struct reader);
+	     i++)
+		reader_close(&work.scan_others[i]);
+	reader_close(&work.scan);
+	hot_set_close(&work.hot);
 	_exit(0);
 }
 

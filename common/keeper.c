@@ -540,7 +540,7 @@ int keeper_start(struct keeper *keeper, int lock_fd,
 	int pair[2];
 	int err;
 
-	keeper->sock = -1;
+	*keeper = (struct keeper){ .sock = -1 };
 	keeper_repair(repaired);
 	err = journal_create(&journal, owner);
 	if (err)

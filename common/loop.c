@@ -29,7 +29,7 @@ static int configure(int loop, int image)
 		.block_size = BLOCK_SIZE,
 		.info.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO,
 	};
-	struct loop_info64 info;
+	struct loop_info64 info = { 0 };
 
 	if (ioctl(loop, LOOP_CONFIGURE, &config))
 		return -errno;

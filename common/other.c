@@ -46,6 +46,8 @@ static void serve(int sock, const char *path, pid_t parent)
 		err = reader_read(&r, range.from, range.to - range.from);
 		answer = err ? err : major_faults() - before;
 	}
+	reader_close(&r);
+	close(sock);
 	_exit(0);
 }
 

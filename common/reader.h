@@ -84,6 +84,7 @@ struct reader {
 	char *buf; /* the last bytes read; @max_len long */
 	size_t max_len;
 	void *map; /* of the mmap readers */
+	unsigned int seen; /* by those: the sum of all bytes touched */
 	void *ring; /* of those by io_uring */
 	uint64_t seed; /* of the pattern, for those that write */
 	bool count_missed; /* try RWF_NOWAIT first (pread only) */
@@ -106,6 +107,7 @@ static inline int reader_read(struct reader *r, off_t pos, size_t len)
 	return r->ops->read(r, pos, len);
 }
 
+/* reader_close() - also one that is all zeros, or closed already. */
 void reader_close(struct reader *r);
 
 #endif

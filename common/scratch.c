@@ -323,7 +323,7 @@ static int private_namespace(struct needs *needs, struct failure *failure)
 	if (unshare(CLONE_NEWNS))
 		return failure_note(failure, -errno,
 				    "unshare the mount namespace");
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
+	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL)) {
 		if (errno == EINVAL) {
 			need_add(
 				needs, "a root that is a mount point",

@@ -18,39 +18,6 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 run_begin "$@"
 
-# judge NAME STATUS LINE...: what the last run must have given: STATUS, and LINEs
-# (patterns of grep); those that begin with ! must not be there.
-judge()
-{
-	local name=$1 status=$2 line complaint
-	shift 2
-
-	{
-		[ "$RUN_STATUS" = "$status" ] ||
-			echo "exit status $RUN_STATUS, must be $status"
-		for line in "$@"; do
-			case $line in
-			!*) ! grep -q -- "${line#!}" "$log" || echo "a line has: ${line#!}" ;;
-			*) grep -q -- "$line" "$log" || echo "no line has: $line" ;;
-			esac
-		done
-		if grep -q '^TAP version' "$log" && ! grep -q '^Bail out!' "$log"; then
-			ktap_plan "$log"
-		fi
-		leftovers
-	} >"$why" 2>&1
-	complaint=$(head -n 1 "$why" 2>&1)
-	if [ -n "$complaint" ]; then
-		{
-			grep -v '^# \(env\|metric\) ' "$log"
-			cat "$why"
-		} >"$why.all"
-		check_fail "$name" "$complaint" "$why.all"
-		return 1
-	fi
-	check_ok "$name"
-}
-
 # The quickest test, with these variables set.
 try()
 {
@@ -91,7 +58,7 @@ bad_variable out-of-range MM_CACHE_REPS=100 "must be a number from 1 to 99"
 bad_variable unknown-name MM_CACHE_REP=3 "no such variable"
 bad_variable relative-dir MM_CACHE_DIR=scratch "must be an absolute path"
 bad_variable relative-dev MM_CACHE_DEV=loop7 "must be an absolute path"
-bad_variable unknown-fs MM_CACHE_FS=btrfs "must be ext4 or xfs"
+bad_variable unknown-fs MM_CACHE_FS=reiserfs "must be ext4, xfs or btrfs"
 bad_variable line-in-a-value MM_CACHE_RECLAIM=$'x\nok 1 forged' "!^ok"
 try MM_CACHE_DIR="$RUN_DIR" MM_CACHE_DEV=/dev/null
 judge dir-and-dev 1 "^Bail out! MM_CACHE_DIR and MM_CACHE_DEV are both set"
@@ -237,6 +204,7 @@ meddled()
 {
 	local how=$1 reason=$2 scan meddler
 
+	run_before
 	run_start "$log" MM_CACHE_REPS=3 MM_CACHE_FILES=data MM_CACHE_DIR="$dir" "$program" -r $warm
 	while kill -0 "$RUN_PID" 2>/dev/null && ! scan=$(compgen -G "$dir/mm-cache.*/scan"); do
 		sleep 0.02
@@ -284,6 +252,7 @@ failing_disk()
 
 	image "failing-${test%%_*}" 400
 	attach "$img"
+	run_before
 	run_start "$log" MM_CACHE_REPS=99 MM_CACHE_FILES=data MM_CACHE_DEV="$dev" \
 		"$PROGRAMS_DIR/${test%%.*}" -r "$test"
 	trial=$(memory_root)/mm-cache.$RUN_PID/trial

@@ -387,6 +387,25 @@ else
 	check_ok options-reach-the-guest
 fi
 
+
+# What a machine may lack: the lines of the script are checks of this section.
+guest --debian $new_kernel --timeout 800 --set BUILD_DIR=/run/build --set "STAGE_DIR=$STAGE_DIR" \
+	-- bash "$CHECK_TOP/scripts/guest-needs.sh"
+while read -r line; do
+	name=needs-${line#* - }
+	why=${name#*: }
+	name=${name%%: *}
+	case $line in
+	"ok - "*) check_ok "$name" ;;
+	"skip - "*) check_skip "$name" "$why" ;;
+	*) check_fail "$name" "$why" "$out" ;;
+	esac
+done < <(grep -E '^(ok|not ok|skip) - ' "$out")
+case $(grep '^done - ' "$out"),$code in
+"done - "*,[01]) check_ok needs-to-the-end ;;
+*) check_fail needs-to-the-end "exit $code" "$out" ;;
+esac
+
 guest --debian $new_kernel --timeout 40 -- sh -c 'echo up; sleep 1000'
 expect hang 70 'guest died: not finished within 40 s'
 echo "# guests in trouble: $((SECONDS - begin)) s"

@@ -37,6 +37,8 @@ needs()
 	check    cmd:shellcheck              shellcheck              -
 	check    cmd:clang                   clang                   -
 	check    clang-asan                  libclang-rt-dev         -
+	check    cmd:valgrind                valgrind                -
+	check    valgrind                    libc6-dbg               -
 	check    cmd:clang-format            clang-format            -
 	format   cmd:clang-format            clang-format            -
 	check    cmd:ld.lld                  lld                     -
@@ -124,6 +126,7 @@ have()
 			echo "int main(void) { return 0; }" |
 			clang -fsanitize=address -x c - -o /dev/null 2>/dev/null
 		;;
+	valgrind) command -v valgrind >/dev/null && valgrind -q true 2>/dev/null ;;
 	source) have_source ;;
 	*) die "$1: no such kind of need" ;;
 	esac
@@ -199,6 +202,7 @@ install_missing()
 			package=$(compiler_package)
 			;;
 		clang-asan) name="the sanitizers of clang" ;;
+		valgrind) name="the symbols of libc, for valgrind" ;;
 		source) name="a kernel source, for its test harness (or KSRC=directory)" ;;
 		esac
 		packages+=("$package")

@@ -11,12 +11,17 @@
 #   run_alone              nobody else uses this machine: whatever is otherwise
 #                          after a run was done by it
 #   run_before             note the state of the machine
-#   run_start LOG COMMAND... start it in the background: RUN_PID
+#   run_start LOG COMMAND... start it in the background: RUN_PID, RUN_LOG
 #   run_wait               wait for it: RUN_STATUS
 #   run LOG COMMAND...     all three
 #   leftovers              print what is not as it was at run_before, 2 s later; else
 #                          nothing
 #   ktap_plan LOG          print what is wrong with plan, results and names
+#   judge NAME STATUS LINE...
+#                          in a section of the checks, the check NAME: what the last
+#                          run must have given: exit STATUS, LINEs (patterns of grep;
+#                          those that begin with ! must not be there), a plan that
+#                          holds, and no leftovers
 #
 # The runs have their images in RUN_DIR/images; RUN_WATCH are the directories that
 # must hold what they held. RUN_LRU_GEN, if set, stands for the kernel's lru_gen.
@@ -89,14 +94,14 @@ run_before()
 
 run_start()
 {
-	local log=$1
+	RUN_LOG=$1
 	shift
 
 	# The kernel's runner opens its output anew, and appends.
-	: >"$log"
+	: >"$RUN_LOG"
 	# Bash has its background commands ignore SIGINT and SIGQUIT.
 	env --default-signal TMPDIR="$RUN_DIR/images" "$_run_mark" "$@" \
-		>>"$log" 2>&1 </dev/null &
+		>>"$RUN_LOG" 2>&1 </dev/null &
 	RUN_PID=$!
 }
 
@@ -151,4 +156,35 @@ ktap_plan()
 			if (plan != results + 0)
 				print "plan of " plan + 0 ", " results + 0 " results"
 		}' "$1"
+}
+
+judge()
+{
+	local name=$1 status=$2 line complaint why=$CHECK_TMP/judge
+	shift 2
+
+	{
+		[ "$RUN_STATUS" = "$status" ] ||
+			echo "exit status $RUN_STATUS, must be $status"
+		for line in "$@"; do
+			case $line in
+			!*) ! grep -q -- "${line#!}" "$RUN_LOG" || echo "a line has: ${line#!}" ;;
+			*) grep -q -- "$line" "$RUN_LOG" || echo "no line has: $line" ;;
+			esac
+		done
+		if grep -q '^TAP version' "$RUN_LOG" && ! grep -q '^Bail out!' "$RUN_LOG"; then
+			ktap_plan "$RUN_LOG"
+		fi
+		leftovers
+	} >"$why" 2>&1
+	complaint=$(head -n 1 "$why" 2>&1)
+	if [ -n "$complaint" ]; then
+		{
+			grep -v '^# \(env\|metric\) ' "$RUN_LOG"
+			cat "$why"
+		} >"$why.all"
+		check_fail "$name" "$complaint" "$why.all"
+		return 1
+	fi
+	check_ok "$name"
 }

@@ -4,6 +4,7 @@
  *
  *   unit [-v] [NAME...]   all tests, or the named ones; -v: what every
  *                         assertion saw
+ *   unit -l               the names of all tests
  *
  * TAP; exit status 0 when nothing failed, 4 when everything was skipped.
  */
@@ -178,7 +179,7 @@ void unit_private(const char *const *dirs)
 {
 	if (geteuid() ? !become_root() : unshare(CLONE_NEWNS))
 		unit_skip("no mount namespace: %s", strerror(errno));
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL))
 		unit_skip("no private mounts: %s", strerror(errno));
 	for (; *dirs; dirs++)
 		if (mount("none", *dirs, "tmpfs", 0, "mode=755"))
@@ -221,10 +222,20 @@ static bool is_chosen(const struct unit_test *test, int argc, char **argv)
 	return all;
 }
 
+static int list_all(void)
+{
+	for (size_t i = 0; i < NR_LISTS; i++)
+		for (const struct unit_test *t = lists[i]; t->name; t++)
+			printf("%s\n", t->name);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int nr = 0, nr_failed = 0, nr_skipped = 0;
 
+	if (argc > 1 && !strcmp(argv[1], "-l"))
+		return list_all();
 	verbose = argc > 1 && !strcmp(argv[1], "-v");
 	skip_reason = mmap(NULL, SKIP_REASON_LEN, PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);

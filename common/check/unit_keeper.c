@@ -212,9 +212,9 @@ static void test_knob_told_and_not_set(void)
 	unit_write("/run/ro/knob", "4096");
 	IS(start(), 0);
 	IS(keeper_knob(&keeper, "/run/ro/knob", "0128"), 0);
-	IS(mount("none", "/run/ro", NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	IS(mount("none", "/run/ro", "none", MS_REMOUNT | MS_RDONLY, NULL), 0);
 	IS(keeper_knob(&keeper, "/run/ro/knob", "0000"), -EROFS);
-	IS(mount("none", "/run/ro", NULL, MS_REMOUNT, NULL), 0);
+	IS(mount("none", "/run/ro", "none", MS_REMOUNT, NULL), 0);
 	IS(keeper_finish(&keeper, &report), 0);
 	IS_TEXT(value_of("/run/ro/knob"), "4096");
 	IS(report.restored, 1);
@@ -232,7 +232,7 @@ static void test_knob_that_cannot_be_restored(void)
 	unit_write("/run/ro/knob", "4096");
 	IS(start(), 0);
 	IS(keeper_knob(&keeper, "/run/ro/knob", "0000"), 0);
-	IS(mount("none", "/run/ro", NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	IS(mount("none", "/run/ro", "none", MS_REMOUNT | MS_RDONLY, NULL), 0);
 	IS(keeper_finish(&keeper, &report), 0);
 	IS(report.restored, 0);
 	IS(report.failed, 1);
@@ -246,7 +246,7 @@ static void test_knob_that_cannot_be_restored(void)
 	IS(report.restored, 2);
 	IS(keeper_finish(&keeper, &report), 0);
 	IS(report.failed, 0);
-	IS(mount("none", "/run/ro", NULL, MS_REMOUNT, NULL), 0);
+	IS(mount("none", "/run/ro", "none", MS_REMOUNT, NULL), 0);
 	IS(start(), 0);
 	IS(report.failed, 0);
 	IS(report.restored, 1);
