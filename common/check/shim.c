@@ -364,11 +364,14 @@ int posix_fadvise(int fd, off_t pos, off_t len, int advice)
 
 int posix_fallocate64(int fd, off64_t pos, off64_t len)
 {
+	int err = 0;
+
+	/* It returns what others put into errno. */
 	if (fault("disk-full"))
-		return ENOSPC;
+		err = ENOSPC;
 	if (fault("image-quota"))
-		return EDQUOT;
-	return NEXT(posix_fallocate64)(fd, pos, len);
+		err = EDQUOT;
+	return err ? err : NEXT(posix_fallocate64)(fd, pos, len);
 }
 
 /* file-quota=BYTES: no more than these in the scan file. */
