@@ -123,13 +123,18 @@ static inline void ktap_unbounded(const char *label, const struct arm *arms,
 					    &outcomes[a].metric[m], NULL);
 }
 
-/* What exact LRU would keep of the hot set, had it seen the same reads. */
+/*
+ * What exact LRU would keep of the hot set, had it seen the same reads: random
+ * ones, beside one scan.
+ */
 static inline void ktap_exact_lru(const char *label,
 				  const struct experiment *exp)
 {
+	const struct workload *w = &exp->workload;
 	struct summary s = { .n = 1 };
 
-	if (!exp->hot_bytes || exp->workload.scan.read_by != &reader_pread)
+	if (!exp->hot_bytes || w->scan.read_by != &reader_pread ||
+	    w->hot.sequential || w->scan.same_file || w->scan.passes > 1)
 		return;
 	s.median = exact_lru_kept(exp->mem_bytes, exp->hot_bytes,
 				  exp->scan_bytes, exp->workload.hot.touches);

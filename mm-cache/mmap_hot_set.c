@@ -84,15 +84,18 @@ static const struct workload rare_sequential = {
  * Permille of the hot set still cached, medians; each bound lies in a gap.
  *
  *               exact LRU  6.12, 7.3 MGLRU     6.12, 6.18, 7.3 classic
- *   cool           258     1000, 1000          890..919, 998, 998
+ *   cool           258     1000, 1000          874..919, 998, 998
  *   rare            16     1000, 1000          402..440, 532..579, 537..571
  *   by pread        16     773..906, 919..972  1000, 1 in 10: 450..493
  *   no readahead    16     1000, 32..34        39..40, 39..40, 39 or 638
+ *   cool_random    258     229..236            229..236
+ *   sequential      16     1000, 1000          410..418, 546..570, 546..570
  *
  * COOL excludes exact LRU. RARE excludes a set that is lost as one that is not
  * touched again (40 and less), and lets pass one that loses half: the mapped
  * pages of classic start on the inactive list. BY_PREAD excludes half a loss:
- * the classic lists activate what is read twice.
+ * the classic lists activate what is read twice. With MADV_RANDOM all keep what
+ * exact LRU would, less than COOL: touches do not count.
  */
 #define COOL_KEPT_MIN 750
 #define RARE_KEPT_MIN 250
