@@ -746,24 +746,41 @@ static int64_t *cell(int64_t *values, unsigned int arm, enum metric metric)
 	return values + ((size_t)arm * NR_METRICS + metric) * REPS_LIMIT;
 }
 
+/* In how many repetitions it held. */
+static unsigned int times_held(const struct bound *bound, const int64_t *value,
+			       unsigned int reps)
+{
+	unsigned int held = 0;
+
+	for (unsigned int i = 0; i < reps; i++)
+		held += bound_holds(bound, value[i]);
+	return held;
+}
+
+/*
+ * When more repetitions would not change the verdict. One bound of the property
+ * that never holds decides it, however others waver; controls must not.
+ */
 static bool is_clear(const struct arm *arms, unsigned int nr_arms,
 		     int64_t *values, unsigned int reps)
 {
-	bool all_hold = true;
+	bool wavers = false, fails = false, all_hold = true;
 
 	for (unsigned int a = 0; a < nr_arms; a++) {
 		for (int b = 0; b < ARM_BOUNDS; b++) {
 			const struct bound *bound = &arms[a].bounds[b];
-			unsigned int held = 0;
+			unsigned int held = times_held(
+				bound, cell(values, a, bound->of), reps);
 
-			for (unsigned int i = 0; i < reps; i++)
-				held += bound_holds(bound, cell(values, a,
-								bound->of)[i]);
-			if (held && held < reps)
+			if (bound->doubt && held && held < reps)
 				return false;
+			wavers |= held && held < reps;
+			fails |= !held && !bound->doubt;
 			all_hold &= held == reps;
 		}
 	}
+	if (wavers && !fails)
+		return false;
 	return reps >= (all_hold ? REPS_PASS : REPS_FAIL);
 }
 

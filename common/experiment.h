@@ -182,7 +182,8 @@ int experiment_open(struct experiment *exp, struct lab *lab,
 /*
  * experiment_run() - all arms in every repetition, each time another one
  * first. Ends after MM_CACHE_REPS repetitions; or else when each bound held in
- * all of at least 3, or in all or none of at least 5, or after 11.
+ * all of at least 3, or in all or none of at least 5, or after 11. A bound of the
+ * property that held in none lets others of the property waver.
  *
  * 0; -EBUSY when a file could not be dropped from the cache; -ESTALE when
  * somebody else wrote to one; -ENOMEM when the memcg OOM killer struck

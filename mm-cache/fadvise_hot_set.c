@@ -33,7 +33,7 @@
 /* clang-format off */
 #define WORKLOAD(by, bytes)                    \
 	{                                      \
-		.mem_pct = 100,                \
+		.mem_pct = 50,                 \
 		.sparse = true,                \
 		.hot = { .pct = 40,            \
 			 .warm = 2,            \
@@ -53,8 +53,8 @@ static const struct workload from_0 =
 	WORKLOAD(&reader_dontneed_from_0, 64 * 1024);
 
 /*
- * Pages of 49152. 0 where no folio reaches beyond a chunk: all of 6.12, whose
- * ext4 has small folios only, and ext4 of 6.18 with data=journal. chunk_64k: 9632
+ * Pages of 24576. 0 where no folio reaches beyond a chunk: all of 6.12, whose
+ * ext4 has small folios only, and ext4 of 6.18 with data=journal. chunk_64k: 4544
  * and more on 6.18 and 7.3, with folios of 128 KiB; under MGLRU that costs all
  * but 4 % of the hot set, as a plain scan does. With read_ahead_kb 8192 chunks of
  * 1 MiB are smaller than the folios, too; and a file written by 4 MiB at a time

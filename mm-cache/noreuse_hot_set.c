@@ -19,7 +19,7 @@
 #include "ktap.h"
 
 static const struct workload workload = {
-	.mem_pct = 100,
+	.mem_pct = 50,
 	.sparse = true,
 	.hot = { .pct = 40,
 		 .warm = 2,

@@ -194,6 +194,31 @@ static void test_ends_when_clear(void)
 	close_lab();
 }
 
+/* A bound that never holds says not ok, whatever another one wavers about. */
+static void test_one_failure_decides(void)
+{
+	struct arm judged[NR_ARMS];
+	struct outcome outcomes[NR_ARMS];
+
+	open_lab();
+	memcpy(judged, arms, sizeof(judged));
+	judged[0].bounds[1] = (struct bound){ BAD_WORDS, AT_MOST, -1, "bad" };
+	memset(shared, 0, sizeof(*shared));
+	shared->letters = "bgbgb";
+	lab.options.reps = 0;
+	exp.workload.reps = 0;
+	IS(experiment_run(&exp, judged, NR_ARMS, outcomes), 0);
+	IS(outcomes[0].metric[BAD_WORDS].n, 5);
+
+	unit_case("unless that one is a control");
+	judged[0].bounds[0].doubt = "doubt";
+	memset(shared, 0, sizeof(*shared));
+	shared->letters = "bgbgb";
+	IS(experiment_run(&exp, judged, NR_ARMS, outcomes), 0);
+	IS(outcomes[0].metric[BAD_WORDS].n, 11);
+	close_lab();
+}
+
 static void test_arms_rotate(void)
 {
 	struct outcome outcomes[NR_ARMS];
@@ -223,6 +248,7 @@ static void test_trial_fails(void)
 
 const struct unit_test tests_of_experiment[] = {
 	{ "ends_when_clear", test_ends_when_clear },
+	{ "one_failure_decides", test_one_failure_decides },
 	{ "arms_rotate", test_arms_rotate },
 	{ "trial_fails", test_trial_fails },
 	{ 0 },
