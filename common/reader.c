@@ -65,12 +65,13 @@ static int preadv2_read(struct reader *r, off_t pos, size_t len)
 }
 
 /* Where a thread that touches a mapping goes when a page cannot be read. */
-static _Thread_local sigjmp_buf *volatile unreadable;
+static _Thread_local sigjmp_buf unreadable;
+static _Thread_local volatile sig_atomic_t touching;
 
 static void on_sigbus(int sig)
 {
-	if (unreadable)
-		siglongjmp(*unreadable, 1);
+	if (touching)
+		siglongjmp(unreadable, 1);
 	/* None of ours: it strikes again, and kills. */
 	signal(sig, SIG_DFL);
 }
@@ -111,15 +112,14 @@ __attribute__((noinline)) static unsigned int touch(const volatile char *map,
 static int mmap_read(struct reader *r, off_t pos, size_t len)
 {
 	off_t end = pos + (off_t)len;
-	sigjmp_buf here;
 
-	if (sigsetjmp(here, 0)) {
-		unreadable = NULL;
+	if (sigsetjmp(unreadable, 0)) {
+		touching = 0;
 		return -EIO;
 	}
-	unreadable = &here;
+	touching = 1;
 	r->seen += touch(r->map, pos, end < r->size ? end : r->size);
-	unreadable = NULL;
+	touching = 0;
 	return 0;
 }
 

@@ -364,11 +364,11 @@ int posix_fadvise(int fd, off_t pos, off_t len, int advice)
 
 int posix_fallocate64(int fd, off64_t pos, off64_t len)
 {
-	if (fault("disk-full"))
-		return ENOSPC;
-	if (fault("image-quota"))
-		return EDQUOT;
-	return NEXT(posix_fallocate64)(fd, pos, len);
+	int error = fault("disk-full")	 ? ENOSPC :
+		    fault("image-quota") ? EDQUOT :
+					   0;
+
+	return error ? error : NEXT(posix_fallocate64)(fd, pos, len);
 }
 
 /* file-quota=BYTES: no more than these in the scan file. */

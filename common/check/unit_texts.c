@@ -546,9 +546,9 @@ static void test_foreign_link(void)
 		   cases[i].want);
 		IS(needs.nr, !!cases[i].want);
 	}
-	HAS_TEXT(needs.list[0].detail,
-		 "TMPDIR=/run/dir/broken: the symbolic link /run/dir/broken "
-		 "belongs to user 1234");
+	HAS_TEXT(
+		needs.list[0].detail,
+		"TMPDIR=/run/dir/broken: the symbolic link /run/dir/broken belongs to user 1234");
 }
 
 static void test_proactive_reclaim(void)
