@@ -11,7 +11,7 @@ usage: scripts/kill-runs.sh [OPTION...]
 
   --kills N      how many (default: each kind once)
   --seed N       of the moments; it is printed, and repeats them
-  --kinds A,B    only these (see below)
+  --kinds A,B    these, instead of most (see below)
   --alone        nobody else uses this machine, a guest: use the kernel's own
                  lru_gen, and count whatever is otherwise. Without it, files stand
                  for lru_gen, and the runs have a /run of their own
@@ -56,6 +56,8 @@ kinds=(
 	group-{KILL,TERM,INT,HUP} runner-group-{KILL,TERM,INT,HUP}
 	runner-timeout memcg-oom failed-assertion
 )
+parts="program|test|body|trial|keeper|keeper-and-program|everything|group|runner-group"
+kill_pattern="^($parts)-(KILL|TERM|INT|HUP|QUIT|ALRM)$"
 top=$(cd "$(dirname "$0")/.." && pwd -P)
 arguments=("$@")
 kills='' seed=$RANDOM alone='' build=$top/build
@@ -81,7 +83,8 @@ while [ $# -gt 0 ]; do
 		all=" ${kinds[*]} "
 		IFS=, read -ra kinds <<<"$2"
 		for kind in "${kinds[@]}"; do
-			[[ $all == *" $kind "* ]] || die 64 "--kinds $kind: there are$all"
+			[[ $kind =~ $kill_pattern || $all == *" $kind "* ]] ||
+				die 64 "--kinds $kind: there are$all, and others such as test-QUIT"
 		done
 		;;
 	esac
@@ -238,13 +241,14 @@ kill_some()
 
 now_ms() { echo $((${EPOCHREALTIME/[.,]/} / 1000)); }
 seconds() { printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)); }
-below() { echo $(((RANDOM << 15 | RANDOM) % $1)); }
+# draw VARIABLE BELOW: not by $(), for a subshell has a RANDOM of its own.
+draw() { printf -v "$1" %d $(((RANDOM << 15 | RANDOM) % $2)); }
 
 # start KIND FAULT STORAGE-VARIABLE...: half of the runs go from test to test; the
 # others have one, which lasts so long that it is no end of its own that is seen.
 start()
 {
-	local kind=$1 faults=$2 to=$log tests reps=1
+	local kind=$1 faults=$2 to=$log tests reps=1 long variant
 	shift 2
 
 	tests=("${variants[@]/#/-v}")
@@ -254,8 +258,10 @@ start()
 		to=$log.next
 		;;
 	program-* | group-* | runner-* | everything-* | keeper-and-*)
-		if [ "$(below 2)" -eq 0 ]; then
-			tests=(-v "${variants[$(below 3)]}")
+		draw long 2
+		draw variant ${#variants[@]}
+		if [ "$long" -eq 1 ]; then
+			tests=(-v "${variants[variant]}")
 			reps=30
 		fi
 		;;
@@ -300,16 +306,19 @@ choose_storage()
 # run_and_kill KIND: sets phase and where; prints what did not go as planned.
 run_and_kill()
 {
-	local kind=$1 line='' from_plan delay storage
+	local kind=$1 line='' storage_nr from_plan delay storage
 
-	choose_storage "$(below 3)"
+	draw storage_nr 3
+	choose_storage "$storage_nr"
 	# A third of the moments are before the plan, the others after it. Another run
 	# may be quicker: few of them are to be after its end.
-	from_plan=$(($(below 3) > 0))
+	draw from_plan 3
+	from_plan=$((from_plan > 0))
+	draw delay 1000
 	if [ "$from_plan" -eq 1 ]; then
-		delay=$(below $(((ended_ms[$where] - planned_ms[$where]) * 3 / 4 + 1)))
+		delay=$((delay * (ended_ms[$where] - planned_ms[$where]) * 3 / 4 / 1000))
 	else
-		delay=$(below "${planned_ms[$where]}")
+		delay=$((delay * planned_ms[$where] / 1000))
 	fi
 	phase="its own end"
 	case $kind in

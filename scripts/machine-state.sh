@@ -18,8 +18,8 @@
 #
 # What is left out with --shared: cgroups below those at the top of a hierarchy,
 # where runs make none; loop devices over files that are not in a DIRECTORY; and
-# what bears the number of a living process that has not the mark. Mounts are those
-# of the namespace that this runs in: give the runs one of their own.
+# what bears the number of a program that runs without the mark. Mounts are those of
+# the namespace that this runs in: give the runs one of their own.
 set -u -o pipefail
 
 keeper_dir=/run/mm-cache
@@ -55,14 +55,23 @@ while [ $# -gt 0 ]; do
 	shift 2
 done
 
-# "name.PID" of somebody else's run, which is under way.
-is_anothers()
+# Programs of other people's runs that are under way: those which have a keeper. A
+# number alone tells nothing, for what was left long ago may bear it, too.
+others()
 {
-	local pid=${1##*.}
+	local path stat parent
 
-	[ -n "$shared" ] && [[ $pid =~ ^[0-9]+$ ]] && [ -d "/proc/$pid" ] &&
-		! grep -qzxsF -- "$mark" "/proc/$pid/environ"
+	[ -n "$shared" ] || return
+	grep -lsx mm-cache-keeper /proc/[0-9]*/comm | while read -r path; do
+		! grep -qzxsF -- "$mark" "${path%/comm}/environ" || continue
+		read -r stat <"${path%/comm}/stat" || continue
+		read -r _ parent _ <<<"${stat##*) }"
+		echo "$parent"
+	done 2>/dev/null
 }
+
+# "name.PID" of such a program.
+is_anothers() { [[ $others == *" ${1##*.} "* ]]; }
 
 # An emulated guest needs long to start a program: read is none.
 knobs()
@@ -156,6 +165,7 @@ processes()
 
 state()
 {
+	others=" $(others | xargs) "
 	{
 		knobs
 		cgroups
@@ -177,9 +187,10 @@ busy=$((busy < 1 ? 1 : busy > settle_most ? settle_most : busy))
 while :; do
 	now=${EPOCHREALTIME/[.,]/}
 	# That an idle loop device has no longer a value of the suite's is no loss; nor
-	# that another's run has ended.
-	left=$(state | diff "$since" - | sed -n ${shared:+-e '\,^< cgroup .*/mm-cache\.[0-9]*$,d'} \
-		-e '\,^< knob /sys/block/loop,d' -e 's/^< /gone: /p' -e 's/^> /new: /p')
+	# that somebody's run, which was just ending, has ended.
+	left=$(state | diff "$since" - | sed -n -e '\,^< knob /sys/block/loop,d' \
+		${shared:+-e '/^< .*\/\(mm-cache\|journal\)\.[0-9]*$/d'} \
+		-e 's/^< /gone: /p' -e 's/^> /new: /p')
 	[ -n "$left" ] || exit 0
 	[ $((now - begin)) -lt $((settle_us * busy)) ] || break
 	sleep 0.1
