@@ -50,7 +50,13 @@ FIXTURE_VARIANT_ADD(dontcache_write, mglru) {
 
 /* clang-format on */
 
-/* Permille of the hot set still cached. */
+/*
+ * 6.18 and 7.3, in a memcg of 8192 pages: the writes leave 4352 pages (classic)
+ * and 7424 (7.3, MGLRU), which is all that has room beside the hot set, as plain
+ * writes do: what is written back ends in the interrupt of the device, where the
+ * kernel drops nothing. The hot set keeps 1000 (classic), 33..61 (7.3, MGLRU)
+ * permille. KEPT excludes a tenth lost.
+ */
 #define KEPT_MIN 900
 
 enum { HOT_ARM, ONCE, ONCE_PLAIN, UNSCANNED, NR_ARMS };

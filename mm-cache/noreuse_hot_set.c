@@ -56,12 +56,12 @@ FIXTURE_VARIANT_ADD(noreuse_hot_set, mglru) {
  * Permille of the set still cached, medians.
  *
  *                       6.12 MGLRU   7.3 MGLRU   6.12, 6.18, 7.3 classic
- *   hot                  628..712     NNN          1000
- *   hot, plain mapping    96..132     NNN          1000
+ *   hot                  628..712    955..969     1000
+ *   hot, plain mapping    96..132     51..107     1000
  *   twice                   0           0             0
  *   twice, plain mapping 1000        1000             0
  *
- * HOT excludes what a scan through a plain mapping leaves (6.12), and lets pass
+ * HOT excludes what a scan through a plain mapping leaves, and lets pass
  * what one by pread() does (pread_hot_set, cool). TWICE excludes a set that is
  * sheltered for being mapped.
  */
