@@ -56,10 +56,11 @@ echo 5 >"$lru_gen/enabled"
 echo 1000 >"$lru_gen/min_ttl_ms"
 RUN_LRU_GEN=$lru_gen
 
+shimmed=("CACHE_SHIM=lru-gen=$lru_gen" "LD_PRELOAD=$CHECK_DIR/shim.so")
+
 start()
 {
-	run_start "$1" MM_CACHE_REPS=3 "CACHE_SHIM=lru-gen=$lru_gen" "LD_PRELOAD=$CHECK_DIR/shim.so" \
-		"$program" "${variants[@]}"
+	run_start "$1" MM_CACHE_REPS=3 "${shimmed[@]}" "$program" "${variants[@]}"
 }
 
 verdicts() { grep -E '^(not )?ok [0-9]+ ' "$1"; }
@@ -110,5 +111,51 @@ for nr in 2 4; do
 		check_ok "at-once-$nr"
 	fi
 done
+
+# --- put back without another run
+
+clean=$TOOLS_DIR/mm-cache-clean
+
+# said STATUS WORDS: mm-cache-clean must end so, and say that.
+said()
+{
+	local status=0
+
+	env "${shimmed[@]}" "$clean" >"$CHECK_TMP/said" 2>&1 </dev/null || status=$?
+	[ $status = "$1" ] || echo "mm-cache-clean: exit status $status, must be $1"
+	grep -q -- "$2" "$CHECK_TMP/said" || echo "mm-cache-clean does not say: $2; but: $(cat "$CHECK_TMP/said")"
+}
+
+keeper()
+{
+	local pid
+
+	for pid in $(run_processes); do
+		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != mm-cache-keeper ] || echo "$pid"
+	done
+}
+
+killed_and_put_back()
+{
+	run_before
+	start "$log"
+	for _ in {1..200}; do
+		! grep -q '^# metric' "$log" || break
+		sleep 0.1
+	done
+	said 1 "process $RUN_PID runs the suite now"
+	# shellcheck disable=SC2046 # one
+	kill -KILL $(keeper) "$RUN_PID"
+	run_wait
+	said 0 "mm-cache.$RUN_PID: removed the cgroup"
+	leftovers
+	said 0 "nothing was left by any run"
+}
+killed_and_put_back >"$why" 2>&1
+if [ -s "$why" ]; then
+	check_fail put-back-without-a-run "$(head -n 1 "$why")" "$why"
+else
+	check_ok put-back-without-a-run
+fi
 
 check_done
