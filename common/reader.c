@@ -16,6 +16,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#define WRITE_BEHIND (4 * 1024 * 1024)
+
 /* The kernel may return less than asked for only at the end of the file. */
 static int read_exactly(struct reader *r, off_t pos, size_t len, int flags)
 {
@@ -169,6 +171,21 @@ static int dontneed_from_0_read(struct reader *r, off_t pos, size_t len)
 	return err ? err : -posix_fadvise(r->fd, 0, pos + len, r->ops->advice);
 }
 
+/*
+ * What is not written back cannot be reclaimed, and a cgroup v1 lets a writer
+ * fill its memory with it: wait for what was written WRITE_BEHIND before.
+ */
+static int wait_behind(struct reader *r, off_t pos, size_t len)
+{
+	unsigned int all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+			   SYNC_FILE_RANGE_WAIT_AFTER;
+
+	if (pos < WRITE_BEHIND)
+		return 0;
+	return sync_file_range(r->fd, pos - WRITE_BEHIND, len, all) ? -errno :
+								      0;
+}
+
 static int write_pattern(struct reader *r, off_t pos, size_t len)
 {
 	size_t done = 0;
@@ -186,7 +203,7 @@ static int write_pattern(struct reader *r, off_t pos, size_t len)
 			return -errno;
 		done += put;
 	}
-	return 0;
+	return wait_behind(r, pos, len);
 }
 
 static int null_read(struct reader *r, off_t pos, size_t len)

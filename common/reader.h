@@ -69,7 +69,10 @@ extern const struct reader_ops reader_dontneed_before;
 extern const struct reader_ops reader_random;
 /* pread() with O_DIRECT */
 extern const struct reader_ops reader_direct;
-/* Not a read at all: writes pattern (pattern.h, r->seed) there; pwritev2() */
+/*
+ * Not a read at all: writes pattern (pattern.h, r->seed) there, by pwritev2(),
+ * and has all but the last 4 MiB written back.
+ */
 extern const struct reader_ops reader_write;
 /* The same with RWF_DONTCACHE */
 extern const struct reader_ops reader_dontcache_write;

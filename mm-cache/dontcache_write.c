@@ -11,7 +11,8 @@
  *
  * Limits: what is left is counted again and again for up to a second; how long
  * that took is printed. The file exists before, so blocks are overwritten, not
- * allocated. One writer, 1 MiB writes.
+ * allocated. One writer, 1 MiB writes, which waits for writeback 4 MiB behind:
+ * a cgroup v1 would let it fill its memory with what cannot be reclaimed.
  */
 #include "arms.h"
 #include "ktap.h"
@@ -52,12 +53,14 @@ FIXTURE_VARIANT_ADD(dontcache_write, mglru) {
 
 /*
  * 6.18 and 7.3, in a memcg of 8192 pages: the writes leave 4352 pages (classic)
- * and 7424 (7.3, MGLRU), which is all that has room beside the hot set, as plain
- * writes do: what is written back ends in the interrupt of the device, where the
- * kernel drops nothing. The hot set keeps 1000 (classic), 33..61 (7.3, MGLRU)
- * permille. KEPT excludes a tenth lost.
+ * and 7424 (7.3, MGLRU), all that has room beside the hot set, as plain writes
+ * do; that has been reported where writeback ends in an interrupt. The hot set
+ * keeps 1000 (classic) and 33..61 permille (7.3, MGLRU). KEPT excludes a tenth
+ * lost, LEFT anything left: in a memcg this small it would not be there any more
+ * if the flag did what it says.
  */
 #define KEPT_MIN 900
+#define LEFT_MAX 0 /* pages, of 16384 */
 
 enum { HOT_ARM, ONCE, ONCE_PLAIN, UNSCANNED, NR_ARMS };
 
@@ -67,7 +70,7 @@ static const struct arm arms[NR_ARMS] = {
 		.measured = 1 << SETTLE_TIME | 1 << THROUGHPUT,
 		.bounds = {
 			{ KEPT, AT_LEAST, KEPT_MIN, "the writes cost pages of the set" },
-			{ SCAN_LEFT, AT_MOST, 0, "what was written stays in the cache" },
+			{ SCAN_LEFT, AT_MOST, LEFT_MAX, "what was written stays in the cache" },
 			{ BAD_WORDS, AT_MOST, 0, "storage does not hold what was written" },
 		},
 	},
