@@ -18,15 +18,14 @@ struct loop_config {
 };
 #endif
 
-#define BLOCK_SIZE 4096
 /* Others take free devices, too. */
 #define TRIES 16
 
-static int configure(int loop, int image)
+static int configure(int loop, int image, unsigned int block)
 {
 	const struct loop_config config = {
 		.fd = image,
-		.block_size = BLOCK_SIZE,
+		.block_size = block,
 		.info.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO,
 	};
 	struct loop_info64 info = { 0 };
@@ -56,7 +55,7 @@ int loop_available(void)
 	return 0;
 }
 
-int loop_attach(int image, char *device, size_t len)
+int loop_attach(int image, unsigned int block, char *device, size_t len)
 {
 	int err = -EBUSY;
 	int control;
@@ -78,7 +77,7 @@ int loop_attach(int image, char *device, size_t len)
 			err = -errno;
 			break;
 		}
-		err = configure(loop, image);
+		err = configure(loop, image, block);
 		if (!err) {
 			close(control);
 			return loop;

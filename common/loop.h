@@ -9,11 +9,11 @@
 int loop_available(void);
 
 /*
- * loop_attach() - a free loop device over file @image, with direct I/O,
- * 4096-byte blocks and autoclear; its node in @device. The device is gone when
+ * loop_attach() - a free loop device over file @image, with direct I/O, blocks of
+ * @block bytes (512 to 4096) and autoclear; its node in @device. The device is gone when
  * the descriptor returned here and every mount of it are.
  * A descriptor; -EINVAL when the image cannot do direct I/O; or -errno.
  */
-int loop_attach(int image, char *device, size_t len);
+int loop_attach(int image, unsigned int block, char *device, size_t len);
 
 #endif

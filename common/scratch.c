@@ -360,8 +360,9 @@ static int format_and_mount(struct scratch *scratch, const char *device,
 	if (err == -EINVAL && (options->block || *options->mount_options)) {
 		need_add(
 			needs, "the scratch file system as asked for",
-			"this kernel does not mount %s with MM_CACHE_BLOCK_SIZE=%u and MM_CACHE_MOUNT=%s",
-			fs, options->block, options->mount_options);
+			"this kernel does not mount %s with blocks of %u bytes and the options \"%s\": choose another MM_CACHE_BLOCK_SIZE or MM_CACHE_MOUNT",
+			fs, options->block ? options->block : DEFAULT_BLOCK,
+			options->mount_options);
 		return -ENOENT;
 	}
 	if (err)
@@ -451,6 +452,14 @@ static int deny_loop(int err, struct needs *needs)
 	return -ENOENT;
 }
 
+/* A file system cannot have smaller blocks than its device. */
+static unsigned int loop_block(const struct options *options)
+{
+	unsigned int block = options->block;
+
+	return block && block < DEFAULT_BLOCK ? block : DEFAULT_BLOCK;
+}
+
 static int open_loop(struct scratch *scratch, const struct options *options,
 		     uint64_t bytes, struct needs *needs,
 		     struct failure *failure)
@@ -472,7 +481,7 @@ static int open_loop(struct scratch *scratch, const struct options *options,
 			close(image);
 		return -ENOENT;
 	}
-	loop = loop_attach(image, device, sizeof(device));
+	loop = loop_attach(image, loop_block(options), device, sizeof(device));
 	close(image);
 	if (loop == -EINVAL) {
 		need_add(
