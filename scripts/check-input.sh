@@ -325,6 +325,23 @@ else
 	check_skip xfs "needs mkfs.xfs and a kernel with xfs"
 fi
 
+# --- the axes
+
+try MM_CACHE_BLOCK_SIZE=1024
+judge block-size 0 "^ok 1 $warm$" "^# env block_size 1024$"
+try MM_CACHE_MOUNT=frob
+judge mount-option 4 "^1\.\.0 # SKIP need: the scratch file system as asked for$" 'options "frob"'
+try MM_CACHE_MOUNT=data=journal
+judge mount-options 0 "^ok 1 $warm$" "^# env mount data=journal$"
+try MM_CACHE_SCANNERS=3 MM_CACHE_HOT_READERS=2 MM_CACHE_BUFFER=64K
+judge in-turns 0 "^ok 1 $warm$" "^# env scanners 3$" "^# env hot_readers 2$" "^# env buffer 64 KiB$"
+if [ "$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -gt 5000 ]; then
+	try MM_CACHE_MEM=machine
+	judge machine-too-large 4 "^1\.\.0 # SKIP need: a smaller machine$"
+else
+	check_skip machine-too-large "it is small enough"
+fi
+
 # --- who runs it, and from where
 
 # Where anybody may run it, whatever the directories above the build allow.
