@@ -575,7 +575,7 @@ wait_for_guest() {
 }
 
 boot() {
-	local options=() said vng_code opt booted=1
+	local options=() tcg='' said vng_code opt booted=1
 
 	rm -rf "$run_dir"/{out,err,tmp,scratch.img,begin,end}
 	mkfifo "$run_dir/out" "$run_dir/err"
@@ -592,12 +592,17 @@ boot() {
 	[ "$root_fs" != 9p ] || options+=(--force-9p)
 	# Drivers of devices that nothing here uses; without them it boots sooner.
 	options+=(--append "modprobe.blacklist=ahci,kvm_amd,kvm_intel,psmouse,pcspkr,i2c_i801,lpc_ich,iTCO_wdt,sr_mod,powernow_k8,acpi_cpufreq")
-	[ "$accel" = kvm ] || options+=(--disable-kvm)
+	# With a thread for each CPU, TCG may run code that the kernel is patching (a
+	# static key, such as that of lru_gen): an int3 that nobody expects, a panic.
+	[ "$accel" = kvm ] || {
+		options+=(--disable-kvm)
+		tcg="-accel tcg,thread=single"
+	}
 	for opt in ${append[@]+"${append[@]}"}; do
 		options+=(--append "$opt")
 	done
 	# The leading blank keeps argparse from reading it as an option.
-	options+=("--qemu-opts= -drive if=none,id=scratch,file=$run_dir/scratch.img,format=raw,cache=unsafe -device virtio-blk-pci,drive=scratch,serial=mm-cache-scratch")
+	options+=("--qemu-opts= $tcg -drive if=none,id=scratch,file=$run_dir/scratch.img,format=raw,cache=unsafe -device virtio-blk-pci,drive=scratch,serial=mm-cache-scratch")
 	options+=(--exec "exec bash $here/scripts/guest-run.sh $run_dir")
 
 	pass_on <"$run_dir/out" &
