@@ -204,7 +204,6 @@ void lab_close(struct lab *lab, struct keeper_report *report)
 	memset(report, 0, sizeof(*report));
 	if (lab->keeper.sock < 0 || lab->keeper.owner != getpid())
 		return;
-	scratch_close(&lab->scratch);
 	if (keeper_finish(&lab->keeper, report))
 		report->failed++;
 }

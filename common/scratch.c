@@ -368,7 +368,6 @@ static int format_and_mount(struct scratch *scratch, const char *device,
 	if (err)
 		return failure_note(failure, err, "mount %s (%s) at %s", device,
 				    fs, MOUNT_POINT);
-	scratch->mounted = true;
 	snprintf(scratch->dir, sizeof(scratch->dir), "%s", MOUNT_POINT);
 	snprintf(scratch->fs, sizeof(scratch->fs), "%s", fs);
 	if (stat(device, &st))
@@ -645,13 +644,6 @@ int scratch_open(struct scratch *scratch, const struct options *options,
 	if (options->dev)
 		return open_device(scratch, options, bytes, needs, failure);
 	return open_loop(scratch, options, bytes, needs, failure);
-}
-
-void scratch_close(struct scratch *scratch)
-{
-	if (scratch->mounted)
-		umount2(scratch->dir, MNT_DETACH);
-	scratch->mounted = false;
 }
 
 static int write_all(int fd, const char *buf, size_t len)

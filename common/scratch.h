@@ -8,7 +8,6 @@
 #define MM_CACHE_SCRATCH_H
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,14 +22,15 @@ struct scratch {
 	char device[64]; /* what lies below it, for people */
 	char read_ahead_knob[128]; /* "": not ours to set */
 	unsigned int read_ahead_kb; /* as found; 0 when it cannot be known */
-	bool mounted;
 };
 
 /*
  * scratch_open() - room for @bytes of files in @scratch->dir.
  *
- * Mounts in a mount namespace that the caller is moved to. The image of the
- * loop device has no name; it goes when the last process in the namespace does.
+ * Mounts in a mount namespace that the caller is moved to. Mount and loop device
+ * go with the last process in it, and not before: a test that the harness gave
+ * up may still write there, and would else write to the mount point. The image
+ * of the loop device has no name. What is in a named directory is the keeper's.
  * A named block device is formatted only if it is empty or carries our label;
  * in a named directory a directory of our own is made.
  *
@@ -39,9 +39,6 @@ struct scratch {
 int scratch_open(struct scratch *scratch, const struct options *options,
 		 uint64_t bytes, struct keeper *keeper, struct needs *needs,
 		 struct failure *failure);
-
-/* scratch_close() - unmount; what is in a named directory is the keeper's. */
-void scratch_close(struct scratch *scratch);
 
 /*
  * scratch_read_ahead() - files opened from now on are read ahead by @kb KiB
