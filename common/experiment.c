@@ -269,15 +269,11 @@ static int cache_part(struct work *work, const char *path)
 	}
 	if (!scan.to)
 		return 0;
-	err = reader_open(&reader, &reader_pread, path, scan.buffer);
+	err = reader_open(&reader, &reader_random, path, scan.buffer);
 	if (err)
 		return failure_note(&work->trial->failure, err, "open %s",
 				    path);
-	err = -posix_fadvise(reader.fd, 0, 0, POSIX_FADV_RANDOM);
-	if (err)
-		failure_note(&work->trial->failure, err, "advise %s", path);
-	else
-		err = scan_run(&reader, &scan, &result, &work->trial->failure);
+	err = scan_run(&reader, &scan, &result, &work->trial->failure);
 	reader_close(&reader);
 	return err;
 }
@@ -342,8 +338,6 @@ static int measure_scan_left(struct work *work, int64_t *metric)
 {
 	const struct timespec step = { .tv_nsec = SETTLE_STEP_NS };
 	const struct bound *bound = bound_of(work->trial->arm, SCAN_LEFT);
-	unsigned int asked = work->exp->workload.scan.settle_ms;
-	uint64_t timeout_ns = (asked ? asked : SETTLE_TIMEOUT_MS) * 1000000ULL;
 	uint64_t start = clock_ns();
 	int64_t cached;
 	int err;
@@ -357,7 +351,7 @@ static int measure_scan_left(struct work *work, int64_t *metric)
 		metric[SCAN_LEFT] = cached - work->before;
 		metric[SETTLE_TIME] = (int64_t)(waited / 1000);
 		if (!bound || bound_holds(bound, metric[SCAN_LEFT]) ||
-		    waited > timeout_ns)
+		    waited > SETTLE_TIMEOUT_MS * 1000000ULL)
 			return 0;
 		nanosleep(&step, NULL);
 	}

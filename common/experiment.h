@@ -104,7 +104,6 @@ struct arm {
  * @scan.passes: times that the file is scanned; 0: once
  * @scan.random: in random order, each pass in another one
  * @scan.same_file: the hot set itself is what is scanned; @scan.pct is not used
- * @scan.settle_ms: how long to wait until SCAN_LEFT is in bounds; 0: 1 s
  * A scan that writes is followed by fsync(), so that what is left is clean.
  * @scan.verify: check what the scan reads; or reads of a file that it wrote, by
  *               O_DIRECT, when it has been measured
@@ -130,7 +129,6 @@ struct workload {
 		unsigned int pct;
 		unsigned int part_pct;
 		unsigned int passes;
-		unsigned int settle_ms;
 		size_t buffer;
 		enum share share;
 		bool random;
