@@ -194,6 +194,24 @@ void memcg_stat_parse(const char *text, struct memcg_stat *stat)
 		stat->file_bytes = keyed_or_none(text, "cache");
 }
 
+/* Its length or -errno. */
+static int read_stat(const struct memcg *memcg, char *text, size_t len)
+{
+	char path[PATH_MAX];
+	int err;
+
+	err = path_join(path, sizeof(path), memcg->path, "memory.stat");
+	return err ? err : knob_read(path, text, len);
+}
+
+int memcg_flush(const struct memcg *memcg)
+{
+	static char text[STAT_TEXT_MAX];
+	int err = read_stat(memcg, text, sizeof(text));
+
+	return err < 0 ? err : 0;
+}
+
 int memcg_read(const struct memcg *memcg, struct memcg_stat *stat)
 {
 	static char text[STAT_TEXT_MAX];
@@ -201,10 +219,7 @@ int memcg_read(const struct memcg *memcg, struct memcg_stat *stat)
 	char path[PATH_MAX];
 	int err;
 
-	err = path_join(path, sizeof(path), memcg->path, "memory.stat");
-	if (err)
-		return err;
-	err = knob_read(path, text, sizeof(text));
+	err = read_stat(memcg, text, sizeof(text));
 	if (err < 0)
 		return err;
 	memcg_stat_parse(text, stat);

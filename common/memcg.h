@@ -81,6 +81,14 @@ int memcg_enter(const struct memcg *memcg, pid_t pid);
 int memcg_read(const struct memcg *memcg, struct memcg_stat *stat);
 
 /*
+ * memcg_flush() - have the kernel add up what each CPU counted for it. Classic
+ * reclaim compares the sizes of the LRU lists by these sums, which are else up to
+ * four seconds old: older than a whole trial. The kernel does nothing for fewer
+ * than 64 pages per CPU. 0 or -errno.
+ */
+int memcg_flush(const struct memcg *memcg);
+
+/*
  * memcg_oom_text() - what @stat says about an OOM, by the names of the files it
  * is from: "memory.events: max 34, oom 2, oom_kill 1"; in @buf of @len bytes.
  * @buf.
