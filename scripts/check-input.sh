@@ -219,6 +219,20 @@ meddled()
 meddled map "a file cannot be dropped from the cache"
 meddled write "somebody else wrote to a file of the test"
 
+# Somebody who reads the statistics of every cgroup all the time, as monitors do:
+# the kernel then knows its LRU lists better, and must not decide otherwise.
+rare=repeated_scan.classic_rare_6
+run_before
+run_start "$log" MM_CACHE_REPS=5 "$PROGRAMS_DIR/repeated_scan" -r $rare.takes_no_more
+while kill -0 "$RUN_PID" 2>/dev/null; do
+	cat "$(memory_root)/mm-cache.$RUN_PID/trial/memory.stat"
+done >"$why.stat" 2>&1
+run_wait
+judge reader-of-statistics 0 "^ok 1 $rare" "^# metric $rare hot_kept .* min=\(9..\|1000\) "
+if ! grep -q '^active_file' "$why.stat"; then
+	check_fail reader-of-statistics-read "it never read any: $(tail -n 1 "$why.stat")"
+fi
+
 # --- devices
 
 # attach FILE: $dev is a loop device over it.
