@@ -192,8 +192,7 @@ static int flush_memcg(struct work *work, uint64_t done)
 	work->flush_at = done + step;
 	err = memcg_flush(work->memcg);
 	return err ? failure_note(&work->trial->failure, err,
-				  "read memory.stat of %s",
-				  work->memcg->path) :
+				  "read memory.stat of %s", work->memcg->path) :
 		     0;
 }
 

@@ -214,7 +214,7 @@ usage_case little-memory 64 '256M is too little: 512M' --debian 7 --memory 256M
 usage_case memory-no-size 64 'lots is no size' --debian 7 --memory lots
 usage_case cpus 64 '--cpus 0' --debian 7 --cpus 0
 usage_case reclaim 64 'classic and mglru' --debian 7 --reclaim lru
-usage_case fs 64 'ext4 and xfs' --debian 7 --fs btrfs
+usage_case fs 64 'ext4, xfs and btrfs' --debian 7 --fs tmpfs
 usage_case accel 64 'auto, kvm and tcg' --debian 7 --accel hvf
 usage_case set 64 'NAME=VALUE' --debian 7 --set MM_CACHE_REPS
 usage_case no-command 64 'no command' --debian 7 --

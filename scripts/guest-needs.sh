@@ -138,6 +138,14 @@ fi
 umount "$mount"
 wipefs -qa "$disk"
 
+# One without RWF_DONTCACHE: who needs it says so, the others run.
+modprobe -q btrfs
+try MM_CACHE_FS=btrfs
+judge btrfs 0 "^ok 1 $classic$" "^# env fs btrfs$"
+run "$log" MM_CACHE_REPS=1 MM_CACHE_FS=btrfs "$PROGRAMS_DIR/dontcache_hot_set"
+judge btrfs-dontcache 4 "# SKIP need: RWF_DONTCACHE on btrfs$" "!^ok 1 [^#]*$"
+wipefs -qa "$disk"
+
 # --- a disk that fails in the middle: an error target takes its place
 
 modprobe dm_mod

@@ -24,7 +24,7 @@ what runs
   --programs A,B     only these test programs (default: all)
   --reclaim R        classic or mglru (default: both, one after the other)
   --reps N           repetitions of every measurement (default: each program's)
-  --fs FS            file system on the scratch disk: ext4 (default) or xfs
+  --fs FS            file system on the scratch disk: ext4 (default), xfs or btrfs
   --set NAME=VALUE   one more variable for the guest (MM_CACHE_..., any number)
   --install DIR      an installed suite (default: build/install, made by
                      'make install', brought up to date first)
@@ -205,8 +205,8 @@ case $reclaim in
 *) die $EX_USAGE "--reclaim $reclaim: there is classic and mglru" ;;
 esac
 case $fs in
-'' | ext4 | xfs) ;;
-*) die $EX_USAGE "--fs $fs: there is ext4 and xfs" ;;
+'' | ext4 | xfs | btrfs) ;;
+*) die $EX_USAGE "--fs $fs: there is ext4, xfs and btrfs" ;;
 esac
 case $accel in
 auto | kvm | tcg) ;;
@@ -655,14 +655,24 @@ boot() {
 	esac
 }
 
-# The suite in the guest is the one of this checkout, as it is now.
+# As it is now; but what is the same stays, for a guest may be running it.
+install_checkout() {
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$here" install tools \
+		INSTALL_PATH="$install.new" >&2 || return 1
+	if ! diff -rq "$install.new" "$install" >/dev/null 2>&1; then
+		rm -rf "$install"
+		mv "$install.new" "$install"
+	fi
+	rm -rf "$install.new"
+}
+
+# The suite in the guest is the one of this checkout.
 install_suite() {
 	if [ -n "$install" ]; then
 		install=$(realpath -m "$install")
 	else
 		install=$here/build/install
-		interruptibly env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$here" install tools \
-			INSTALL_PATH="$install" >&2 ||
+		caches_locked install_checkout ||
 			die $EX_MISSING "the suite does not build: see above ('make deps install' may help)"
 	fi
 	[ -x "$install/run_kselftest.sh" ] || die $EX_MISSING "no installed suite in $install"
