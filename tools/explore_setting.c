@@ -111,8 +111,9 @@ enum knob_id knob_by_name(const char *name)
 
 void setting_preset(struct setting *setting)
 {
+	memset(setting, 0, sizeof(*setting));
 	for (int i = 0; i < NR_KNOBS; i++)
-		snprintf(setting->value[i], KNOB_TEXT, "%s", knobs[i].preset);
+		strcpy(setting->value[i], knobs[i].preset);
 }
 
 static const struct reader_ops *way(const char *name, bool scan)
@@ -245,7 +246,9 @@ int setting_set(struct setting *setting, enum knob_id id, const char *text,
 	if (strlen(text) >= KNOB_TEXT || check(id, text))
 		return refuse(why, len, "--%s=%s: must be %s", knobs[id].name,
 			      text, knobs[id].domain);
-	snprintf(setting->value[id], KNOB_TEXT, "%s", text);
+	/* All of it, so that settings can be compared as they lie in memory. */
+	memset(setting->value[id], 0, KNOB_TEXT);
+	strcpy(setting->value[id], text);
 	return 0;
 }
 
