@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define WIDTH 900
+#define WIDTH 1000
 #define HEIGHT 520
 #define TALL 640
 #define LINES_MAX 8 /* runs in one figure that can be told apart */
@@ -90,7 +90,7 @@ static int draw(const struct drawing *d, const char *name)
 		snprintf(path, sizeof(path), "%s.%s", name, kinds[i][0]);
 		fprintf(to, "reset session\n");
 		fprintf(to,
-			"set terminal %s noenhanced size %d,%d font \"sans,11\" background \"white\"\nset output ",
+			"set terminal %s noenhanced size %d,%d font \"sans,10\" background \"white\"\nset output ",
 			kinds[i][1], WIDTH, d->height);
 		put_text(to, path);
 		fprintf(to, "\n");
@@ -121,9 +121,9 @@ static void put_points(FILE *to, const struct exploration *e, unsigned int c)
 		if (!is_drawn(e, r))
 			continue;
 		if (run >= 0) {
-			struct spread s =
-				spread_of(&e->results[run], plan->rows[r].pass,
-					  plan->drawn);
+			struct spread s = spread_of(&e->results[run],
+						    plan->rows[r].pass,
+						    plan->drawn);
 
 			fprintf(to, "%u %g %g %g\n", at, by * s.mean,
 				by * s.min, by * s.max);
@@ -288,7 +288,7 @@ static void draw_timeline(FILE *to, const struct exploration *e)
 			put_timeline(to, e, i);
 		}
 	fprintf(to, "set multiplot layout 2,1\nset grid\n");
-	fprintf(to, "set key outside bottom center maxcols 2\n");
+	fprintf(to, "set key outside right top\n");
 	put_title(to, e, e->plan->title);
 	fprintf(to, "set yrange [-2:105]\nset xlabel \"%s\"\n",
 		clock ? "time, seconds" : "scanned, passes");
@@ -321,14 +321,18 @@ static bool has_curve(const struct exploration *e, unsigned int run)
 
 static void draw_curve(FILE *to, const struct exploration *e)
 {
-	static const char *const of[] = { "", ", exact LRU", ", optimal" };
+	/* Other caches have no name of a run: all of one kind are dashed alike. */
+	static const char *const of[] = { NULL, "exact LRU, same reads",
+					  "optimal, same reads" };
 	unsigned int drawn = 0;
 	char title[300];
 	const char *comma = "";
 
 	put_title(to, e, e->plan->title);
 	fprintf(to,
-		"set logscale x 2\nset grid\nset yrange [-2:105]\nset key outside bottom center maxcols 3\n");
+		"set logscale x 2\nset grid\nset yrange [-2:105]\nset key outside right top\n");
+	fprintf(to,
+		"set xtics (\"1/4096\" 1./4096, \"1/1024\" 1./1024, \"1/256\" 1./256, \"1/64\" 1./64, \"1/16\" 1./16, \"1/4\" 1./4, \"1\" 1, \"4\" 4, \"16\" 16, \"64\" 64)\n");
 	fprintf(to,
 		"set xlabel \"reuse distance, distinct pages by pages of memory\"\n");
 	fprintf(to, "set ylabel \"hot reads that found their page, %%\"\n");
@@ -354,13 +358,10 @@ static void draw_curve(FILE *to, const struct exploration *e)
 		drawn++;
 		run_title(e->plan, r, title, sizeof(title));
 		for (int i = 0; i < 3; i++) {
-			char text[340];
-
-			snprintf(text, sizeof(text), "%s%s", title, of[i]);
 			fprintf(to,
 				"%s$curve%u using 1:%d with linespoints lw 2 pt 7 ps %s dt %d lc %u title ",
 				comma, r, i + 2, i ? "0" : "0.6", i + 1, drawn);
-			put_text(to, text);
+			put_text(to, !i ? title : drawn == 1 ? of[i] : "");
 			comma = ", ";
 		}
 	}

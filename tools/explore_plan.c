@@ -207,7 +207,8 @@ static int read_row(struct plan *plan, char **words, int n, char *why,
 			      words[2], PASSES_MAX);
 	while (knobs_end < n && strcmp(words[knobs_end], "report"))
 		knobs_end++;
-	for (int i = knobs_end + 1; i < n && i <= knobs_end + COLUMNS_MAX; i++) {
+	for (int i = knobs_end + 1; i < n && i <= knobs_end + COLUMNS_MAX;
+	     i++) {
 		snprintf(row->report[i - knobs_end - 1], LABEL_MAX, "%s",
 			 words[i]);
 		plan->reported = true;
@@ -278,7 +279,8 @@ int plan_read(struct plan *plan, const char *path, const struct lists *given,
 	while (!err && fgets(line, sizeof(line), file)) {
 		nr++;
 		if (strlen(line) == sizeof(line) - 1)
-			err = refuse(what, sizeof(what), "the line is too long");
+			err = refuse(what, sizeof(what),
+				     "the line is too long");
 		else
 			err = read_line(plan, line, &set, given, what,
 					sizeof(what));
@@ -325,8 +327,8 @@ static int add_rows(struct plan *plan, const struct lists *given, int swept,
 	int err = 0;
 
 	for (unsigned int i = 0; i < plan->nr_runs; i++) {
-		unsigned long n = strtoul(plan->runs[i].value[KNOB_PASSES],
-					  NULL, 10);
+		unsigned long n =
+			strtoul(plan->runs[i].value[KNOB_PASSES], NULL, 10);
 
 		passes = n > passes ? n : passes;
 	}

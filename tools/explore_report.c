@@ -156,7 +156,7 @@ void report_table(const struct exploration *e, FILE *out)
 	unsigned int by = plan->reported ? 2 : 1;
 	unsigned int columns = 1 + by * plan->nr_columns;
 	unsigned int rows = 1 + plan->nr_rows;
-	char (*cells)[CELL_MAX] = calloc((size_t)rows * columns, CELL_MAX);
+	char(*cells)[CELL_MAX] = calloc((size_t)rows * columns, CELL_MAX);
 	unsigned int most = 0;
 
 	if (!cells)
@@ -229,8 +229,7 @@ void report_csv(const struct exploration *e, FILE *out)
 					fprintf(out, ",%s",
 						e->plan->runs[i].value[k]);
 				for (int f = 0; f < NR_FIGURES; f++) {
-					double v =
-						r->watched[n].pass[p].of[f];
+					double v = r->watched[n].pass[p].of[f];
 
 					if (isnan(v))
 						fprintf(out, ",");

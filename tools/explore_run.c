@@ -180,8 +180,8 @@ static bool same_lab(const struct setting *a, const struct setting *b)
 
 static bool same_files(const struct trial *a, const struct trial *b)
 {
-	return a->hot.bytes == b->hot.bytes &&
-	       a->scan.bytes == b->scan.bytes && a->sparse == b->sparse;
+	return a->hot.bytes == b->hot.bytes && a->scan.bytes == b->scan.bytes &&
+	       a->sparse == b->sparse;
 }
 
 struct work {
@@ -242,7 +242,8 @@ static void note_digest(struct work *w, unsigned int run)
 
 	snprintf(what, sizeof(what), "%.1f MB/s", of[FIG_THROUGHPUT]);
 	if (!isnan(of[FIG_KEPT]))
-		snprintf(what, sizeof(what), "kept %.1f %%, scanned at %.1f MB/s",
+		snprintf(what, sizeof(what),
+			 "kept %.1f %%, scanned at %.1f MB/s",
 			 100 * of[FIG_KEPT], of[FIG_THROUGHPUT]);
 	show_progress(w->e, &w->progress, run, what);
 }
@@ -256,7 +257,8 @@ static void check_digest(struct work *w, unsigned int run)
 	char text[300], title[160];
 
 	run_title(w->e->plan, run, title, sizeof(title));
-	if (!isnan(rate) && fabs(rate - result->wanted) > 0.01 * result->wanted) {
+	if (!isnan(rate) &&
+	    fabs(rate - result->wanted) > 0.01 * result->wanted) {
 		snprintf(
 			text, sizeof(text),
 			"%s: %.0f hot reads a second, %.0f were wanted: this machine cannot keep the pace (try more --readers, or --pace=logical)",
@@ -327,8 +329,9 @@ static int run_rep(struct work *w, unsigned int run, unsigned int rep)
 			 memcg_oom_text(w->lab.memcg.flavour, &w->result->stat,
 					oom, sizeof(oom)));
 	else if (err == -EBUSY && !w->lab.failure.err)
-		snprintf(result->why, sizeof(result->why),
-			 "a file cannot be dropped from the cache: somebody maps it");
+		snprintf(
+			result->why, sizeof(result->why),
+			"a file cannot be dropped from the cache: somebody maps it");
 	else if (err == -ESTALE)
 		snprintf(result->why, sizeof(result->why),
 			 "somebody else wrote to a file of the trial");
@@ -466,10 +469,9 @@ static void worker_process(struct exploration *e, struct resolved *resolved,
 			   bool *mine, const struct setting *like,
 			   struct progress progress, pid_t parent)
 {
-	struct work w = { .e = e,
-			  .resolved = resolved,
-			  .mine = mine,
-			  .progress = progress };
+	struct work w = {
+		.e = e, .resolved = resolved, .mine = mine, .progress = progress
+	};
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
@@ -504,9 +506,8 @@ static void wait_for_keeper(void)
 	}
 }
 
-static int run_lab(struct exploration *e, struct resolved *resolved,
-		   bool *mine, const struct setting *like,
-		   struct progress *progress)
+static int run_lab(struct exploration *e, struct resolved *resolved, bool *mine,
+		   const struct setting *like, struct progress *progress)
 {
 	pid_t parent = getpid();
 	pid_t pid;

@@ -68,14 +68,16 @@ const struct knob knobs[NR_KNOBS] = {
 			   "How it is scanned; uring-N: RWF_DONTCACHE" },
 	[KNOB_SCAN_ORDER] = { "scan-order", "in-order", AN_ORDER,
 			      "In which order" },
-	[KNOB_BUFFER] = { "buffer", "1M", "4K to 16M", "In reads of that size" },
+	[KNOB_BUFFER] = { "buffer", "1M", "4K to 16M",
+			  "In reads of that size" },
 	[KNOB_SCANNERS] = { "scanners", "1", "1 to 8",
 			    "Scanners that take turns" },
 	[KNOB_THROTTLE] = { "throttle", "0", "MB/s",
 			    "Not faster than that (0: at full speed)" },
 	[KNOB_SPEED] = { "speed", "0", "MB/s",
 			 "In logical time: what a scan at full speed is taken to run at" },
-	[KNOB_PASSES] = { "passes", "1", "1 to 16", "Times that it is scanned" },
+	[KNOB_PASSES] = { "passes", "1", "1 to 16",
+			  "Times that it is scanned" },
 };
 
 static const struct {
@@ -401,10 +403,10 @@ static int resolve_logical(const struct setting *s, double scale, double pages,
 	r->trial.hot.touches = (uint64_t)llround(pages * touches);
 	if (!(period > 0))
 		return 0;
-	r->trial.hot.lead = (uint64_t)llround(pages * value(s, KNOB_LEAD) *
-					      scale / period);
-	r->trial.hot.gap = (uint64_t)llround(pages * value(s, KNOB_GAP) *
-					     scale / period);
+	r->trial.hot.lead =
+		(uint64_t)llround(pages * value(s, KNOB_LEAD) * scale / period);
+	r->trial.hot.gap =
+		(uint64_t)llround(pages * value(s, KNOB_GAP) * scale / period);
 	return 0;
 }
 
@@ -501,8 +503,9 @@ int setting_resolve(const struct setting *s, double scale, uint64_t available,
 	t->scan.random = is(s, KNOB_SCAN_ORDER, "random");
 	t->scan.read_by = way(s->value[KNOB_SCAN_BY], true);
 	if (t->hot.sequential && t->hot.zipf > 0)
-		return refuse(why, len,
-			      "--zipf and --hot-order=in-order exclude each other");
+		return refuse(
+			why, len,
+			"--zipf and --hot-order=in-order exclude each other");
 	err = check_sizes(s, r, limit, why, len);
 	return err ? err : resolve_pace(s, scale, r, why, len);
 }

@@ -14,6 +14,7 @@
 #define REQUESTS_MAX ((uint64_t)8 << 20)
 /* By the clock, a scan at full speed is taken to run at no less than this. */
 #define SLOWEST (50.0 * 1000 * 1000)
+#define MEGA 1000000.0
 #define US 1000.0
 #define NS 1000000000.0
 
@@ -34,6 +35,7 @@ const struct figure_info figures[NR_FIGURES] = {
 	[FIG_SCANNED] = { "scanned", "pages", "scanned by reclaim" },
 	[FIG_STOLEN] = { "stolen", "pages", "taken by reclaim" },
 	[FIG_EVICTED] = { "evicted", "pages", "hot pages evicted" },
+	[FIG_LEFT] = { "left", "MB", "cache that the scan left" },
 	[FIG_THROUGHPUT] = { "throughput", "MB/s", "throughput of the scan" },
 	[FIG_AMPLIFICATION] = { "amplification", "x", "read amplification" },
 	[FIG_PRESSURE] = { "pressure", "ms", "stalled for memory (PSI)" },
@@ -353,8 +355,8 @@ static void pass_figures(const struct watch *w, const struct sample *begin,
 	uint64_t ns = end->s.scan_ns - end->hot_ns;
 
 	if (w->hot_pages) {
-		of[FIG_KEPT] = (double)end->s.hot.cached /
-			       (double)end->s.hot.pages;
+		of[FIG_KEPT] =
+			(double)end->s.hot.cached / (double)end->s.hot.pages;
 		if (end->s.hot.evicted >= 0)
 			of[FIG_EVICTED] = (double)end->s.hot.evicted;
 	}
@@ -363,7 +365,8 @@ static void pass_figures(const struct watch *w, const struct sample *begin,
 	of[FIG_SCANNED] = since(a->scanned, b->scanned);
 	of[FIG_STOLEN] = since(a->stolen, b->stolen);
 	of[FIG_PRESSURE] = since(a->pressure_us, b->pressure_us) / 1000;
-	of[FIG_THROUGHPUT] = (double)end->s.total * 1000 / (double)(ns ? ns : 1);
+	of[FIG_THROUGHPUT] =
+		(double)end->s.total * 1000 / (double)(ns ? ns : 1);
 	if (end->s.read_bytes >= 0)
 		of[FIG_AMPLIFICATION] =
 			(double)end->s.read_bytes / (double)end->s.total;
@@ -466,18 +469,21 @@ int watch_digest(struct watch *w, const struct trial_result *result,
 				    recorded(w, s->nr), &seq, capacity, latency,
 				    of);
 			if (capacity)
-				of[FIG_LRU_KEPT] =
-					lru_kept(w, &seq,
-						 seq.at[recorded(w, s->nr)],
-						 capacity);
+				of[FIG_LRU_KEPT] = lru_kept(
+					w, &seq, seq.at[recorded(w, s->nr)],
+					capacity);
 		}
 		if (w->clock && result->hot_ns && result->touched) {
 			of[FIG_RATE] = (double)result->touched * NS /
 				       (double)result->hot_ns;
-			of[FIG_LATE] = (double)result->late /
-				       (double)result->touched;
+			of[FIG_LATE] =
+				(double)result->late / (double)result->touched;
 		}
 	}
+	if (watched->nr_passes && result->metric[SCAN_LEFT] != NOT_MEASURED)
+		watched->pass[watched->nr_passes - 1].of[FIG_LEFT] =
+			(double)result->metric[SCAN_LEFT] * (double)w->page /
+			MEGA;
 	if (!err && curve && capacity && !w->sparse)
 		add_to_curve(w, &seq, capacity, curve);
 	free(latency);

@@ -24,6 +24,7 @@
  * @FIG_REFAULTS, @FIG_ACTIVATED, @FIG_SCANNED, @FIG_STOLEN: pages, by memory.stat
  * @FIG_EVICTED: pages of the hot set that reclaim took and nobody has read again,
  *               by cachestat, since the begin of the trial
+ * @FIG_LEFT:    MB of the scanned file cached when all is over; of the last pass
  * @FIG_THROUGHPUT: of the scan, MB/s, the hot reads in logical time left out
  * @FIG_AMPLIFICATION: bytes that storage delivered to the trial, for the hot set,
  *               too, by byte that the scan asked for
@@ -49,6 +50,7 @@ enum figure {
 	FIG_SCANNED,
 	FIG_STOLEN,
 	FIG_EVICTED,
+	FIG_LEFT,
 	FIG_THROUGHPUT,
 	FIG_AMPLIFICATION,
 	FIG_PRESSURE,

@@ -77,6 +77,7 @@ static const char doc[] =
 	"  4   nothing could be measured: the reasons are printed\n"
 	"  64  wrong usage\n";
 
+#define MIB 1048576.0
 #define PLAIN_OPTIONS 13
 static struct argp_option option_list[NR_KNOBS + PLAIN_OPTIONS];
 
@@ -153,15 +154,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SCALE:
 		if (scale_parse(arg, &asked.scale))
-			argp_error(state,
-				   "--scale=%s: must be 1/N, or a number above 0 and at most 64",
-				   arg);
+			argp_error(
+				state,
+				"--scale=%s: must be 1/N, or a number above 0 and at most 64",
+				arg);
 		return 0;
 	case KEY_SHOW:
 		asked.show = figure_by_name(arg);
 		if (asked.show == NR_FIGURES)
-			argp_error(state, "--show=%s: no such figure; --details has their names",
-				   arg);
+			argp_error(
+				state,
+				"--show=%s: no such figure; --details has their names",
+				arg);
 		return 0;
 	case KEY_CSV:
 		asked.csv = arg;
@@ -312,33 +316,40 @@ static enum exit_code report(const struct exploration *e)
 	return all && !err ? ALL_MEASURED : NOT_ALL;
 }
 
+/* Reads of each hot page while the scan file is read once; 0: not known. */
+static double touches_of(const struct resolved *r)
+{
+	double pages = (double)(r->trial.hot.bytes / sysconf(_SC_PAGESIZE));
+
+	if (!(pages > 0))
+		return 0;
+	if (r->wanted > 0)
+		return r->wanted * r->scan_s / pages;
+	return (double)r->trial.hot.touches / pages;
+}
+
 static enum exit_code print_plan(const struct exploration *e)
 {
 	enum exit_code code = ALL_MEASURED;
 	char title[300], why[320];
 
 	for (unsigned int i = 0; i < plan.nr_runs; i++) {
+		const struct trial *t;
 		struct resolved r;
 
 		*why = '\0';
+		/* A machine large enough for whatever was asked for. */
 		if (setting_resolve(&plan.runs[i], e->scale, UINT64_MAX >> 1,
 				    &r, why, sizeof(why)))
 			code = NOT_ALL;
+		t = &r.trial;
 		printf("%s: ", run_title(&plan, i, title, sizeof(title)));
 		if (*why)
 			printf("refused: %s\n", why);
 		else
 			printf("limit %.1f MiB, hot %.1f MiB, scan %.1f MiB, %.4f reads of each page a pass\n",
-			       r.trial.mem_bytes / 1048576.0,
-			       r.trial.hot.bytes / 1048576.0,
-			       r.trial.scan.bytes / 1048576.0,
-			       !r.trial.hot.bytes ? 0 :
-			       r.wanted > 0	  ? r.wanted * r.scan_s /
-							  (r.trial.hot.bytes /
-							   sysconf(_SC_PAGESIZE)) :
-						    (double)r.trial.hot.touches /
-							  (r.trial.hot.bytes /
-							   sysconf(_SC_PAGESIZE)));
+			       t->mem_bytes / MIB, t->hot.bytes / MIB,
+			       t->scan.bytes / MIB, touches_of(&r));
 	}
 	return code;
 }

@@ -2,12 +2,19 @@
 /* The explorer: its knobs, its recipes, and what it makes of the requests. */
 #include "unit.h"
 
+#include "explore_plan.h"
 #include "explore_replay.h"
 #include "explore_setting.h"
+#include "explore_watch.h"
+#include "hot_set.h"
 #include "pattern.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MIB ((uint64_t)1024 * 1024)
 #define LEN(array) (sizeof(array) / sizeof(*(array)))
@@ -29,8 +36,8 @@ static unsigned int fewest(const uint32_t *requests, size_t n, size_t at,
 	/* Keep nothing of it, or in the place of any other, or in a free one. */
 	best = fewest(requests, n, at + 1, kept, capacity);
 	if ((unsigned int)__builtin_popcount(kept) < capacity) {
-		unsigned int m = fewest(requests, n, at + 1, kept | page,
-					capacity);
+		unsigned int m =
+			fewest(requests, n, at + 1, kept | page, capacity);
 
 		return 1 + (m < best ? m : best);
 	}
@@ -57,8 +64,8 @@ static void test_replay_optimal(void)
 
 			unit_case("seed %u, %u pages", seed, capacity);
 			for (size_t i = 0; i < REQUESTS; i++)
-				requests[i] = splitmix64(seed * 100 + i) %
-					      PAGES;
+				requests[i] =
+					splitmix64(seed * 100 + i) % PAGES;
 			IS(replay(requests, REQUESTS, PAGES, capacity,
 				  replayed),
 			   0);
@@ -228,10 +235,233 @@ static void test_setting_scales(void)
 	}
 }
 
+static struct plan plan;
+
+/* 0, or what plan_read() says of a recipe with @text. */
+static const char *recipe_error(const char *text, const struct lists *given)
+{
+	static const struct lists none;
+	static char why[600];
+	char path[] = "/tmp/recipe.XXXXXX";
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		unit_skip("cannot make %s", path);
+	close(fd);
+	unit_write(path, text);
+	*why = '\0';
+	plan_read(&plan, path, given ? given : &none, why, sizeof(why));
+	unlink(path);
+	return why;
+}
+
+static void test_recipe(void)
+{
+	static const char text[] =
+		"# comment\n"
+		"title \"Two words\"\n"
+		"set mem=1G hot=400M # and a comment\n"
+		"run period=5,20 speed=100 reclaim=classic,mglru\n"
+		"set hot=200M\n"
+		"run period=5 speed=100 reclaim=mglru\n"
+		"run period=5 speed=100 reclaim=mglru\n"
+		"column old reclaim=classic\n"
+		"column new reclaim=mglru\n"
+		"row \"5 s\" missed pass=2 period=5 report \"1 %\" 2\n"
+		"figure missed log\n";
+	static struct lists given;
+
+	IS_TEXT(recipe_error(text, NULL), "");
+	IS_TEXT(plan.title, "Two words");
+	IS(plan.nr_runs, 5); /* the last one was there before */
+	IS_TEXT(plan.runs[0].value[KNOB_HOT], "400M");
+	IS_TEXT(plan.runs[4].value[KNOB_HOT], "200M");
+	IS_TEXT(plan.runs[4].value[KNOB_MEM], "1G");
+	IS(plan.nr_columns, 2);
+	IS(filter_matches(&plan.columns[1].filter, &plan.runs[0]), false);
+	IS(filter_matches(&plan.columns[1].filter, &plan.runs[4]), true);
+	IS(plan.nr_rows, 1);
+	IS_TEXT(plan.rows[0].label, "5 s");
+	IS(plan.rows[0].figure, FIG_MISSED);
+	IS(plan.rows[0].pass, 2);
+	IS_TEXT(plan.rows[0].report[0], "1 %");
+	IS_TEXT(plan.rows[0].report[1], "2");
+	IS(plan.drawn, FIG_MISSED);
+	IS(plan.log, true);
+
+	unit_case("the command line wins");
+	strcpy(given.value[KNOB_PERIOD], "7");
+	IS_TEXT(recipe_error(text, &given), "");
+	IS(plan.nr_runs, 3);
+	IS_TEXT(plan.runs[0].value[KNOB_PERIOD], "7");
+}
+
+static void test_recipe_refuses(void)
+{
+	static const struct {
+		const char *text;
+		const char *why;
+	} cases[] = {
+		{ "", "no run line" },
+		{ "run mem=1G\nrun mem=x\n", ":2: --mem=x: must be a size" },
+		{ "run mem=1G,\n", ":1: --mem=: must be" },
+		{ "run mem\n", ":1: \"mem\" is no KNOB=VALUE" },
+		{ "run memory=1G\n", ":1: memory: no such knob" },
+		{ "walk mem=1G\n", ":1: walk: must be" },
+		{ "title \"open\n", "quote left open" },
+		{ "row a kept\n", "needs a label, a figure" },
+		{ "row a warmth pass=1\n", "warmth: no such figure" },
+		{ "row a kept pass=0\n", "must be pass=1" },
+		{ "row a kept pass=1 hot=x\n", "--hot=x: must be" },
+		{ "column a hot=x\n", "--hot=x: must be" },
+		{ "figure none\n", "none: no such figure" },
+		{ "run mem=123456789012345678901234567890\n", "--mem=" },
+	};
+
+	for (size_t i = 0; i < LEN(cases); i++) {
+		unit_case("%s", cases[i].text);
+		HAS_TEXT(recipe_error(cases[i].text, NULL), cases[i].why);
+	}
+	unit_case("no file");
+	{
+		static const struct lists none;
+		char why[600];
+
+		IS(plan_read(&plan, "/nowhere/recipe", &none, why, sizeof(why)),
+		   -ENOENT);
+		HAS_TEXT(why, "/nowhere/recipe: No such file");
+	}
+}
+
+/* The knob with most values makes the rows, the others the columns. */
+static void test_sweep(void)
+{
+	static struct lists given;
+	char why[320] = "";
+
+	strcpy(given.value[KNOB_BUFFER], "4K,64K,1M");
+	strcpy(given.value[KNOB_SCAN_BY], "pread,dontcache");
+	strcpy(given.value[KNOB_PASSES], "2");
+	IS(plan_sweep(&plan, &given, FIG_THROUGHPUT, why, sizeof(why)), 0);
+	IS_TEXT(why, "");
+	IS(plan.nr_runs, 6);
+	IS(plan.nr_rows, 6);
+	IS(plan.nr_columns, 2);
+	IS_TEXT(plan.rows[1].label, "buffer 4K, pass 2");
+	IS_TEXT(plan.columns[1].label, "scan-by dontcache");
+	strcpy(given.value[KNOB_PERIOD], "x");
+	IS(plan_sweep(&plan, &given, FIG_KEPT, why, sizeof(why)), -EINVAL);
+	HAS_TEXT(why, "--period=x");
+	strcpy(given.value[KNOB_PERIOD], "1,2,3");
+	strcpy(given.value[KNOB_ZIPF], "1,2,3");
+	IS(plan_sweep(&plan, &given, FIG_KEPT, why, sizeof(why)), -EINVAL);
+	HAS_TEXT(why, "more than 12 columns");
+}
+
+/* A trial that a script made: what is made of what it recorded. */
+static void test_digest(void)
+{
+	struct resolved r = {
+		.trial = {
+			.hot = { .bytes = 10 * 4096, .warm = 1, .touches = 4 },
+			.scan = { .bytes = 8 * 4096, .buffer = 4096,
+				  .passes = 2 },
+		},
+		.limit_ns = 5000,
+	};
+	static struct watched w;
+	struct curve_bin curve[CURVE_BINS] = { { 0 } };
+	struct trial_result result = { 0 };
+	const struct trial_observer *o;
+	struct trial_sample s = { .total = 8 * 4096, .hot.pages = 10 };
+	struct hot_read read = { 0 };
+	struct watch *watch;
+	uint64_t reads = 0;
+
+	unit_page_size = 4096;
+	watch = watch_new(&r);
+	o = watch_observer(watch);
+	for (s.pass = 0; s.pass < 2; s.pass++) {
+		s.done = 0;
+		s.scan_ns = 0;
+		s.hot.cached = 10;
+		s.stat.refault_file = 100 * s.pass;
+		o->sample(o->arg, &s);
+		for (int i = 0; i < 4; i++) {
+			/* 1, 2, 3, 4 us; the last one of each pass is missed. */
+			read.page = i;
+			read.start_ns = 1000 * reads++;
+			read.due_ns = read.start_ns;
+			read.end_ns =
+				read.start_ns + 1000 * (i + 1) + 4000 * s.pass;
+			read.missed = i == 3;
+			o->hot_read(o->arg, &read);
+			o->scan_read(o->arg, s.pass, (i + 1) * 2 * 4096);
+		}
+		s.done = s.total;
+		s.scan_ns = 1000000;
+		s.hot.cached = 5 - s.pass;
+		s.hot.evicted = 5;
+		s.stat.refault_file = 100 * s.pass + 30;
+		s.read_bytes = 3 * s.total;
+		o->sample(o->arg, &s);
+	}
+	result.metric[SCAN_LEFT] = 3;
+	IS(watch_digest(watch, &result, 12 * 4096, &w, curve), 0);
+	IS(w.nr_passes, 2);
+	IS(w.lost, 0);
+	IS(w.pass[0].of[FIG_KEPT] * 1000, 500);
+	IS(w.pass[1].of[FIG_KEPT] * 1000, 400);
+	IS(w.pass[0].of[FIG_READS], 4);
+	IS(w.pass[0].of[FIG_MISSED] * 1000, 250);
+	/* More than 5 us: none in the first pass; 6, 7, 8 us in the second. */
+	IS(w.pass[0].of[FIG_SLOW] * 1000, 0);
+	IS(w.pass[1].of[FIG_SLOW] * 1000, 750);
+	IS(w.pass[0].of[FIG_P50] * 1000, 2000);
+	IS(w.pass[0].of[FIG_P99] * 1000, 4000);
+	IS(w.pass[1].of[FIG_MAX] * 1000, 8000);
+	IS(w.pass[0].of[FIG_REFAULTS], 30);
+	IS(w.pass[0].of[FIG_AMPLIFICATION], 3);
+	/* 1 ms without the 10 us of hot reads. */
+	IS(w.pass[0].of[FIG_THROUGHPUT] * 1000, 8 * 4096 * 1000000.0 / 990000);
+	IS(isnan(w.pass[0].of[FIG_LATE]), true);
+	IS(w.pass[1].of[FIG_LEFT] * 1000000, 3 * 4096);
+	IS(isnan(w.pass[0].of[FIG_LEFT]), true);
+	/*
+	 * Of 12 pages, LRU has in the first pass those read less than 12 others
+	 * ago: page i was warmed, then 9 - i and i others and 2 i of the scan
+	 * were asked for.
+	 */
+	IS(w.pass[0].of[FIG_LRU_MISSED] * 1000, 500);
+	/* The last 12 asked for: 8 of the scan and 4 hot ones. */
+	IS(w.pass[0].of[FIG_LRU_KEPT] * 1000, 400);
+	IS(w.pass[0].of[FIG_OPT_MISSED] * 1000, 0);
+	IS(w.nr_points, 4);
+	IS(w.point[1].reads, 4);
+	IS(w.point[3].missed, 2);
+	{
+		uint64_t sum = 0, kept = 0, below = 0;
+
+		for (unsigned int i = 0; i < CURVE_BINS; i++) {
+			sum += curve[i].reads;
+			kept += curve[i].kept;
+			below += curve_bin_end(i) <= 1 ? curve[i].reads : 0;
+		}
+		IS(sum, 8);
+		IS(kept, 6);
+		IS_WITHIN(below, 1, 7);
+	}
+	watch_free(watch);
+}
+
 const struct unit_test tests_of_explore[] = {
 	{ "replay_optimal", test_replay_optimal },
 	{ "replay_distance", test_replay_distance },
 	{ "setting_refuses", test_setting_refuses },
 	{ "setting_scales", test_setting_scales },
+	{ "recipe", test_recipe },
+	{ "recipe_refuses", test_recipe_refuses },
+	{ "sweep", test_sweep },
+	{ "digest", test_digest },
 	{ 0 },
 };
