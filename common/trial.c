@@ -585,16 +585,13 @@ static void count_touches(struct work *work, uint64_t start)
 {
 	struct trial_result *result = work->result;
 	unsigned int n = work->pacers ? work->trial->hot.readers : 0;
-	uint64_t last = 0;
 
+	result->hot_ns = clock_ns() - start;
 	result->touched = work->hot.touched;
 	for (unsigned int i = 0; i < n; i++) {
 		result->touched += work->pacers[i].hot.touched;
 		result->late += work->pacers[i].hot.late;
-		if (work->pacers[i].hot.due > last)
-			last = work->pacers[i].hot.due;
 	}
-	result->hot_ns = (n ? last : clock_ns()) - start;
 }
 
 static uint64_t count_missed(const struct work *work)
@@ -633,6 +630,7 @@ static int do_scan(struct work *work)
 	if (!err)
 		err = scan_passes(work, &scan, &result);
 	ended = end_pacers(work);
+	count_touches(work, start);
 	if (!err)
 		err = ended;
 	if (!err && writes(work->scan.ops) && fsync(work->scan.fd))
@@ -640,7 +638,6 @@ static int do_scan(struct work *work)
 				   work->scan.path);
 	if (err)
 		return err;
-	count_touches(work, start);
 	metric[MISSED] = count_missed(work) + major_faults() - faults;
 	if (scan.verify)
 		metric[BAD_WORDS] = (int64_t)result.bad_words;

@@ -169,7 +169,7 @@ struct trial {
  * @stat:    counters of its memcg at the end, all -1 without one
  * @touched: hot reads since the warm-up
  * @late:    of them, by the clock: issued when the next one was due
- * @hot_ns:  from the first of them to the end of the last
+ * @hot_ns:  that the scan and its pauses took, in which they were made
  */
 struct trial_result {
 	volatile pid_t pid;

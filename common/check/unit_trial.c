@@ -207,9 +207,9 @@ static void test_trial_by_the_clock(void)
 	IS_WITHIN(seen->before_pass[0], 40, 80);
 	IS_WITHIN(seen->scanned_ns[0] / MS, 99, 150);
 	IS_WITHIN(seen->scanned_ns[1] / MS, 99, 150);
-	/* Each reader's last deadline is within a period of the other's. */
-	IS_WITHIN(seen->result.hot_ns / MS * 500 / 1000, seen->hot_reads - 3,
-		  seen->hot_reads + 3);
+	/* As many as were due in that time, those of a moment left out. */
+	IS_WITHIN(seen->result.hot_ns / MS * 500 / 1000, seen->hot_reads - 5,
+		  seen->hot_reads + 25);
 
 	unit_case("a rate that cannot be had is late");
 	trial.hot.period_ns = 100;
