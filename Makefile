@@ -44,6 +44,8 @@ help:
 	@echo 'make check      the tests of the project itself; SECTIONS="name name"'
 	@echo 'make bench      the cost and the accuracy of the measurements;'
 	@echo '                BENCH_ARGS="..." goes to build/tools/mm-cache-bench'
+	@echo 'make explore    the workload with every knob, the recipes of the reports;'
+	@echo '                EXPLORE_ARGS="..." goes to build/tools/mm-cache-explore'
 	@echo 'make format     lay out the C sources with clang-format, as the kernel does'
 	@echo 'make install    the suite with the kernel runner, to INSTALL_PATH='
 	@echo 'make gen_tar    that as a tarball'
@@ -83,6 +85,9 @@ run: suite tools
 bench: suite tools
 	$(BUILD_DIR)/tools/mm-cache-bench $(BENCH_ARGS)
 
+explore: tools
+	$(BUILD_DIR)/tools/mm-cache-explore $(EXPLORE_ARGS)
+
 check: suite tools check-programs
 	@scripts/check.sh $(SECTIONS)
 
@@ -106,5 +111,5 @@ vng: suite tools
 clean:
 	rm -rf $(BUILD_DIR)
 
-.PHONY: all help deps stage suite tools check-programs run bench check format install \
+.PHONY: all help deps stage suite tools check-programs run bench explore check format install \
 	gen_tar install-in-tree clean-machine vng clean

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A workload, run as several arms beside each other, again and again until the
- * answer is clear.
- *
- * One trial, in this order: the files are dropped and verified absent; a fresh
- * memcg is made (an lruvec remembers); a process enters it, warms the hot set,
- * caches a part of the scan file in advance where the workload says so, scans,
- * and meanwhile re-reads the hot set in logical time: so many reads per byte
- * scanned, in one thread, whatever the speed of the disk. Then it counts.
+ * answer is clear. Each time an arm is a trial (trial.h), in logical time.
  */
 #ifndef MM_CACHE_EXPERIMENT_H
 #define MM_CACHE_EXPERIMENT_H
@@ -16,6 +10,7 @@
 #include "permille.h"
 #include "reader.h"
 #include "reclaim.h"
+#include "trial.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,28 +21,6 @@ struct failure;
 struct lab;
 struct needs;
 struct options;
-
-#define HOT_FILE "hot"
-#define SCAN_FILE "scan"
-
-/* What a trial measures; metric_unit() tells the units. */
-enum metric {
-	KEPT, /* share of the hot set still cached */
-	KEPT_FIRST, /* the same after the first of several passes */
-	KEPT_CHANGE, /* from there to the end */
-	EVICTED, /* pages of the hot set that reclaim took and nobody read again */
-	MISSED, /* hot reads that had to wait for storage */
-	REFAULTS, /* pages read again after reclaim, in the whole memcg */
-	SCAN_LEFT, /* pages of the scan file cached, less those before the scan */
-	PART_KEPT, /* share still cached of the part cached in advance */
-	OTHER_FAULTS, /* major faults of another on what it had touched before */
-	AMPLIFICATION, /* bytes that storage delivered per byte of the scan file */
-	FOLIO, /* size of the folio of the median page of the scan file */
-	THROUGHPUT, /* of the scan */
-	SETTLE_TIME, /* from the end of the scan until SCAN_LEFT was in bounds */
-	BAD_WORDS, /* 8-byte words that were not what the file holds */
-	NR_METRICS
-};
 
 enum bound_kind { NO_BOUND, AT_LEAST, AT_MOST };
 
@@ -65,14 +38,6 @@ struct bound {
 };
 
 #define ARM_BOUNDS 6
-
-/*
- * Another process that has the scan file mapped:
- * SHARE_PART:  it touched the part before the scan, in place of pread()
- * SHARE_AHEAD: it touches, after each read of the scan, the page that the next
- *              one begins with, which may have been read ahead
- */
-enum share { NOT_SHARED, SHARE_PART, SHARE_AHEAD };
 
 /*
  * @warm:     passes over the hot set before the scan; 0: as the workload says
@@ -199,9 +164,5 @@ bool bound_holds(const struct bound *bound, int64_t value);
  */
 const char *experiment_doubt(const struct arm *arms, unsigned int nr_arms,
 			     const struct outcome *outcomes);
-
-/* metric_name(), metric_unit() - as printed: "kept", "permille". */
-const char *metric_name(enum metric metric);
-const char *metric_unit(enum metric metric);
 
 #endif

@@ -4,14 +4,15 @@
 #include "failure.h"
 #include "pattern.h"
 #include "scan.h"
+#include "zipf.h"
 
 #include <errno.h>
-#include <time.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define TOUCH_LEN 4096
 #define WARM_BUFFER (128 * 1024) /* charged to the memcg, too */
-#define NS_PER_S 1000000000ULL
 
 int hot_set_open(struct hot_set *hot, const struct reader_ops *ops,
 		 const char *path, uint64_t seed)
@@ -24,7 +25,20 @@ int hot_set_open(struct hot_set *hot, const struct reader_ops *ops,
 	hot->random = splitmix64(seed);
 	hot->touched = 0;
 	hot->late = 0;
+	hot->due = 0;
+	hot->zipf = NULL;
+	hot->observe = NULL;
 	return err;
+}
+
+int hot_set_zipf(struct hot_set *hot, double exponent, uint64_t order)
+{
+	hot->zipf = malloc(sizeof(*hot->zipf));
+	if (!hot->zipf)
+		return -ENOMEM;
+	zipf_init(hot->zipf, hot->pages, exponent);
+	hot->order = order;
+	return 0;
 }
 
 int hot_set_join(struct hot_set *hot, unsigned int readers)
@@ -56,6 +70,8 @@ void hot_set_close(struct hot_set *hot)
 	while (hot->nr_others)
 		reader_close(&hot->others[--hot->nr_others]);
 	reader_close(&hot->reader);
+	free(hot->zipf);
+	hot->zipf = NULL;
 }
 
 int hot_set_warm(struct hot_set *hot, const struct reader_ops *ops,
@@ -77,22 +93,56 @@ int hot_set_warm(struct hot_set *hot, const struct reader_ops *ops,
 	return err;
 }
 
-static int touch_one(struct hot_set *hot, struct failure *failure)
+static uint64_t choose_page(struct hot_set *hot)
 {
-	unsigned int turn = hot->touched % (1 + hot->nr_others);
-	uint64_t page = hot->touched % hot->pages;
-	off_t pos;
+	if (hot->sequential)
+		return hot->touched % hot->pages;
+	if (hot->zipf)
+		return permute(zipf_next(hot->zipf, &hot->random), hot->pages,
+			       hot->order);
+	hot->random += 0x9e3779b97f4a7c15ULL;
+	return splitmix64(hot->random) % hot->pages;
+}
+
+static int64_t own_major_faults(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_majflt;
+}
+
+static int observed_read(struct hot_set *hot, struct reader *r, uint64_t page,
+			 uint64_t due)
+{
+	uint64_t missed = r->missed;
+	int64_t faults = own_major_faults();
+	struct hot_read read = { .page = page, .start_ns = clock_ns() };
 	int err;
 
-	if (!hot->sequential) {
-		hot->random += 0x9e3779b97f4a7c15ULL;
-		page = splitmix64(hot->random) % hot->pages;
-	}
-	pos = (off_t)(page * sysconf(_SC_PAGESIZE));
+	err = reader_read(r, (off_t)(page * sysconf(_SC_PAGESIZE)), TOUCH_LEN);
+	read.end_ns = clock_ns();
+	read.due_ns = due ? due : read.start_ns;
+	read.missed = r->missed > missed || own_major_faults() > faults;
+	if (!err)
+		hot->observe(hot->observe_arg, &read);
+	return err;
+}
+
+/* @due: when it was to be made; 0: now */
+static int touch_one(struct hot_set *hot, uint64_t due, struct failure *failure)
+{
+	unsigned int turn = hot->touched % (1 + hot->nr_others);
+	struct reader *r = turn ? &hot->others[turn - 1] : &hot->reader;
+	uint64_t page = choose_page(hot);
+	off_t pos = (off_t)(page * sysconf(_SC_PAGESIZE));
+	int err;
+
 	if (hot->nr_others)
 		take_turn(turn);
-	err = reader_read(turn ? &hot->others[turn - 1] : &hot->reader, pos,
-			  TOUCH_LEN);
+	if (hot->observe)
+		err = observed_read(hot, r, page, due);
+	else
+		err = reader_read(r, pos, TOUCH_LEN);
 	if (err)
 		return failure_note(failure, err, "read %s by %s at %lld",
 				    hot->reader.path, hot->reader.ops->name,
@@ -106,34 +156,24 @@ int hot_set_touch(struct hot_set *hot, uint64_t target, struct failure *failure)
 	int err = 0;
 
 	while (!err && hot->touched < target)
-		err = touch_one(hot, failure);
+		err = touch_one(hot, 0, failure);
 	return err;
 }
 
-static void sleep_until(uint64_t ns)
-{
-	const struct timespec t = { .tv_sec = ns / NS_PER_S,
-				    .tv_nsec = ns % NS_PER_S };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) ==
-	       EINTR)
-		;
-}
-
-int hot_set_pace(struct hot_set *hot, unsigned int per_second,
+int hot_set_pace(struct hot_set *hot, uint64_t period_ns,
 		 const volatile bool *stop, struct failure *failure)
 {
-	uint64_t period = per_second ? NS_PER_S / per_second : 0;
-	uint64_t due = clock_ns();
 	int err = 0;
 
+	if (!hot->due)
+		hot->due = clock_ns();
 	while (!err && !*stop) {
-		if (period) {
-			due += period;
-			sleep_until(due);
-			hot->late += clock_ns() >= due + period;
+		if (period_ns) {
+			hot->due += period_ns;
+			sleep_until(hot->due);
+			hot->late += clock_ns() >= hot->due + period_ns;
 		}
-		err = touch_one(hot, failure);
+		err = touch_one(hot, period_ns ? hot->due : 0, failure);
 	}
 	return err;
 }

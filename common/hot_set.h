@@ -12,6 +12,21 @@
 #include <stdint.h>
 
 struct failure;
+struct zipf;
+
+/*
+ * One read of the hot set, for who watches.
+ * @due_ns: when it was to be made: by the clock its deadline, else when it was
+ *          made. What a late read makes another one wait counts for that one.
+ * @missed: its page was absent: RWF_NOWAIT said so, or there was a major fault
+ */
+struct hot_read {
+	uint64_t page;
+	uint64_t due_ns;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	bool missed;
+};
 
 struct hot_set {
 	struct reader reader;
@@ -20,16 +35,28 @@ struct hot_set {
 	bool sequential; /* touched in order, round and round */
 	uint64_t pages;
 	uint64_t random; /* state of the generator */
+	struct zipf *zipf; /* NULL: all pages are as popular */
+	uint64_t order; /* decides which pages are the popular ones */
 	uint64_t touched; /* reads so far */
 	uint64_t late; /* by the clock: reads issued when the next was due */
+	uint64_t due; /* by the clock: of the last read; 0: it begins now */
+	void (*observe)(void *arg, const struct hot_read *read); /* or NULL */
+	void *observe_arg;
 };
 
 /*
  * hot_set_open() - @path, to be read by @ops; @seed decides in which order.
- * hot->sequential may be set afterwards. 0 or -errno.
+ * hot->sequential and hot->observe may be set afterwards. 0 or -errno.
  */
 int hot_set_open(struct hot_set *hot, const struct reader_ops *ops,
 		 const char *path, uint64_t seed);
+
+/*
+ * hot_set_zipf() - some pages are read more often than others: the k-th most
+ * popular one with a share proportional to k^-@exponent. Which ones these are,
+ * all over the file, @order decides. 0 or -ENOMEM.
+ */
+int hot_set_zipf(struct hot_set *hot, double exponent, uint64_t order);
 
 /*
  * hot_set_join() - have it touched by @readers (1 to READERS_MAX) in turn,
@@ -58,11 +85,11 @@ int hot_set_touch(struct hot_set *hot, uint64_t target,
 		  struct failure *failure);
 
 /*
- * hot_set_pace() - by the clock: @per_second reads a second (0: without
- * pause) until @stop becomes true, with absolute deadlines, so that a late
- * read delays no other. 0, or -errno with @failure.
+ * hot_set_pace() - by the clock: a read each @period_ns (0: without pause) until
+ * @stop becomes true, with absolute deadlines, so that a late read delays no
+ * other. 0, or -errno with @failure.
  */
-int hot_set_pace(struct hot_set *hot, unsigned int per_second,
+int hot_set_pace(struct hot_set *hot, uint64_t period_ns,
 		 const volatile bool *stop, struct failure *failure);
 
 #endif

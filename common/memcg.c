@@ -180,6 +180,23 @@ static int64_t keyed_or_none(const char *text, const char *key)
 	return keyed_u64(text, key, &value) ? -1 : (int64_t)value;
 }
 
+void memcg_stat_none(struct memcg_stat *stat)
+{
+	*stat = (struct memcg_stat){
+		.refault_file = -1,
+		.activate_file = -1,
+		.scanned = -1,
+		.stolen = -1,
+		.limit_hits = -1,
+		.ooms = -1,
+		.oom_kills = -1,
+		.anon_bytes = -1,
+		.file_bytes = -1,
+		.usage_bytes = -1,
+		.pressure_us = -1,
+	};
+}
+
 void memcg_stat_parse(const char *text, struct memcg_stat *stat)
 {
 	stat->refault_file = keyed_or_none(text, "workingset_refault_file");
@@ -212,6 +229,28 @@ int memcg_flush(const struct memcg *memcg)
 	return err < 0 ? err : 0;
 }
 
+int64_t memcg_pressure_parse(const char *text)
+{
+	const char *some = strstr(text, "some ");
+	const char *total = some ? strstr(some, "total=") : NULL;
+	uint64_t us;
+
+	if (!total || sscanf(total, "total=%" SCNu64, &us) != 1)
+		return -1;
+	return (int64_t)us;
+}
+
+static int64_t read_pressure(const struct memcg *memcg)
+{
+	char path[PATH_MAX];
+	char text[256];
+
+	if (path_join(path, sizeof(path), memcg->path, "memory.pressure") ||
+	    knob_read(path, text, sizeof(text)) < 0)
+		return -1;
+	return memcg_pressure_parse(text);
+}
+
 int memcg_read(const struct memcg *memcg, struct memcg_stat *stat)
 {
 	static char text[STAT_TEXT_MAX];
@@ -237,6 +276,7 @@ int memcg_read(const struct memcg *memcg, struct memcg_stat *stat)
 				memcg_get(memcg, "memory.failcnt");
 	stat->ooms = keyed_or_none(text, "oom");
 	stat->oom_kills = keyed_or_none(text, "oom_kill");
+	stat->pressure_us = read_pressure(memcg);
 	return 0;
 }
 

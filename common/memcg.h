@@ -35,6 +35,7 @@ struct memcg_stat {
 	int64_t anon_bytes;
 	int64_t file_bytes;
 	int64_t usage_bytes;
+	int64_t pressure_us; /* stalled for memory, some task; v2 with PSI */
 };
 
 /*
@@ -77,6 +78,9 @@ int memcg_limit(const struct memcg *memcg, uint64_t bytes, uint64_t high);
 /* memcg_enter() - move process @pid (0: the caller) into it; 0 or -errno. */
 int memcg_enter(const struct memcg *memcg, pid_t pid);
 
+/* memcg_stat_none() - all -1: not counted. */
+void memcg_stat_none(struct memcg_stat *stat);
+
 /* memcg_read() - its counters; 0 or -errno. */
 int memcg_read(const struct memcg *memcg, struct memcg_stat *stat);
 
@@ -99,6 +103,12 @@ const char *memcg_oom_text(enum memcg_flavour flavour,
 
 /* memcg_stat_parse() - the part of memcg_read() that parses memory.stat. */
 void memcg_stat_parse(const char *text, struct memcg_stat *stat);
+
+/*
+ * memcg_pressure_parse() - microseconds behind "some ... total=" in the @text of
+ * a pressure file; -1 without.
+ */
+int64_t memcg_pressure_parse(const char *text);
 
 /*
  * memcg_remove() - kill whoever is in cgroup @path or below, and remove it

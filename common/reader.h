@@ -54,7 +54,9 @@ extern const struct reader_ops reader_mmap_sequential;
 extern const struct reader_ops reader_mmap_noreuse;
 /* preadv2() with RWF_DONTCACHE */
 extern const struct reader_ops reader_dontcache;
-/* The same by io_uring: 1, 8 or 64 reads at a time; 8 into registered buffers */
+/* By io_uring, 8 reads at a time */
+extern const struct reader_ops reader_uring_plain;
+/* The same with RWF_DONTCACHE: 1, 8 or 64 reads at a time; 8 into registered buffers */
 extern const struct reader_ops reader_uring_1;
 extern const struct reader_ops reader_uring_8;
 extern const struct reader_ops reader_uring_64;
@@ -90,7 +92,7 @@ struct reader {
 	unsigned int seen; /* by those: the sum of all bytes touched */
 	void *ring; /* of those by io_uring */
 	uint64_t seed; /* of the pattern, for those that write */
-	bool count_missed; /* try RWF_NOWAIT first (pread only) */
+	bool count_missed; /* try RWF_NOWAIT first (not mmap) */
 	uint64_t missed; /* reads that found their page absent */
 };
 

@@ -6,15 +6,28 @@
 #include "pattern.h"
 #include "reader.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <time.h>
+
+#define NS_PER_S 1000000000ULL
 
 uint64_t clock_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return (uint64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+void sleep_until(uint64_t ns)
+{
+	const struct timespec t = { .tv_sec = ns / NS_PER_S,
+				    .tv_nsec = ns % NS_PER_S };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) ==
+	       EINTR)
+		;
 }
 
 int64_t read_bytes_now(void)

@@ -73,6 +73,9 @@ void take_turn(unsigned int turn);
 /* read_bytes_now() - bytes this process made storage deliver; -1: no counter. */
 int64_t read_bytes_now(void);
 
+/* sleep_until() - CLOCK_MONOTONIC is @ns; signals do not end it. */
+void sleep_until(uint64_t ns);
+
 /* clock_ns() - CLOCK_MONOTONIC in nanoseconds. */
 uint64_t clock_ns(void);
 

@@ -71,7 +71,7 @@ list_tests()
 }
 
 none='^$'
-no_library='links no lib\(mount\|uring\)'
+no_library='links no lib\(mount\|uring\|jansson\)'
 flags="-Wall -Wextra"
 allowed=$none
 test_build gcc CC=gcc
@@ -138,18 +138,18 @@ else
 	check_skip 32-bit-plan "this machine is $arch, which does not run i686 programs"
 fi
 
-# A compiler that finds neither library: everything is built, make says what is
+# A compiler that finds no library: everything is built, make says what is
 # missing, and a program that needs one skips and names it.
 cat >"$CHECK_TMP/cc-without-libraries" <<'END'
 #!/bin/sh
 for arg in "$@"; do
-	case $arg in -lmount | -lblkid | -luring) exit 1 ;; esac
+	case $arg in -lmount | -lblkid | -luring | -ljansson) exit 1 ;; esac
 done
 exec gcc "$@"
 END
 chmod +x "$CHECK_TMP/cc-without-libraries"
 test_build without-libraries CC="$CHECK_TMP/cc-without-libraries"
-for library in libmount liburing; do
+for library in libmount liburing libjansson; do
 	if grep -q "links no $library" "$CHECK_TMP/without-libraries.log"; then
 		check_ok "without-$library-is-said"
 	else

@@ -129,7 +129,8 @@ layer()
 	knob | need | permille) echo 0 ;;
 	reader | residency | memcg | scratch | reclaim) echo 1 ;;
 	hot_set | scan) echo 2 ;;
-	experiment | ktap) echo 3 ;;
+	trial) echo 3 ;;
+	experiment | ktap) echo 4 ;;
 	*) echo - ;;
 	esac
 }

@@ -26,12 +26,15 @@ needs()
 	build    hdr:libmount/libmount.h     libmount-dev            tests with a scratch file system of their own skip
 	build    hdr:blkid/blkid.h           libblkid-dev            tests with a scratch file system of their own skip
 	build    hdr:liburing.h              liburing-dev            tests of io_uring skip
+	build    hdr:jansson.h               libjansson-dev          mm-cache-explore writes no JSON
 	build    source                      linux-source            -
 	build    cmd:xz                      xz-utils                -
 	run      cmd:perl                    perl                    the runner prints whole lines only
 	run      cmd:mkfs.ext4               e2fsprogs               tests with a scratch file system of their own skip
 	install  cmd:rsync                   rsync                   -
 	bench    cmd:fio                     fio                     -
+	explore  cmd:mkfs.ext4               e2fsprogs               -
+	explore  cmd:gnuplot                 gnuplot-nox             mm-cache-explore draws no figures
 	check    cmd:git                     git                     -
 	check    perl:Term::ANSIColor        perl                    -
 	check    cmd:shellcheck              shellcheck              -
@@ -92,9 +95,10 @@ groups_of()
 		format) groups+=" format" ;;
 		run) groups+=" run" ;;
 		bench) groups+=" run bench" ;;
+		explore) groups+=" run explore" ;;
 		install | gen_tar) groups+=" install" ;;
 		vng) groups+=" install vng" ;;
-		check) groups+=" run install bench vng check" ;;
+		check) groups+=" run install bench explore vng check" ;;
 		*) die "$goal: no goal that deps.sh knows; its list is in groups_of()" ;;
 		esac
 	done

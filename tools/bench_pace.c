@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define PER_SECOND 2000 /* Report 1's rate */
+#define PERIOD_NS (1000000000 / PER_SECOND)
 #define DEVIATION_MAX 10 /* permille of it: what a drifting clock exceeds */
 
 struct pace {
@@ -44,7 +45,7 @@ static int run_pace(struct bench *b, struct pace *pace)
 	over = false;
 	alarm(b->effort.pace_s);
 	start = clock_ns();
-	err = hot_set_pace(&hot, PER_SECOND, &over, &b->lab.failure);
+	err = hot_set_pace(&hot, PERIOD_NS, &over, &b->lab.failure);
 	ns = clock_ns() - start;
 	alarm(0);
 	pace->rate = (int64_t)(hot.touched * 1e9 / ns + 0.5);

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct lab;
+
 struct unit_test {
 	const char *name;
 	void (*run)(void);
@@ -21,6 +23,8 @@ extern const struct unit_test tests_of_texts[];
 extern const struct unit_test tests_of_readers[];
 extern const struct unit_test tests_of_experiment[];
 extern const struct unit_test tests_of_keeper[];
+extern const struct unit_test tests_of_trial[];
+extern const struct unit_test tests_of_explore[];
 
 /* The page size that sysconf() tells the rest of the program; 0: the real one. */
 extern long unit_page_size;
@@ -63,5 +67,14 @@ void unit_write(const char *path, const char *text);
  * each of the @dirs, up to a NULL. Skips the test when that is not allowed.
  */
 void unit_private(const char *const *dirs);
+
+/*
+ * unit_lab_open() - a lab without a keeper, a device or a memcg, in a directory
+ * made for it: trials run there, and the kernel's pages are what they are.
+ */
+void unit_lab_open(struct lab *lab);
+
+/* unit_lab_close() - remove the directory, and the files of trials in it. */
+void unit_lab_close(struct lab *lab);
 
 #endif

@@ -7,19 +7,14 @@
 #include "pattern.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define KIB ((uint64_t)1024)
 #define MIB (KIB * KIB)
 #define LEN(array) (sizeof(array) / sizeof(*(array)))
 #define NR_ARMS 3
-#define SCAN_SEED 0x20000000000ULL /* as in experiment.c */
 
 /*
  * What the scans of all trials did, in shared memory: each trial has a process
@@ -90,9 +85,7 @@ static const struct arm arms[NR_ARMS] = {
 	{ .name = "c", .scan_by = &readers[2] },
 };
 
-/* A lab without a keeper, a device or a memcg: a directory will do. */
-static struct lab lab = { .keeper.sock = -1,
-			  .options = { .scanners = 1, .hot_readers = 1 } };
+static struct lab lab;
 static struct experiment exp = {
 	.lab = &lab,
 	.workload = {
@@ -105,35 +98,12 @@ static struct experiment exp = {
 
 static void open_lab(void)
 {
-	const char *tmp = getenv("TMPDIR");
-	char path[PATH_MAX];
-	int fd;
-
-	/* The kernel is asked here, and its pages are what they are. */
-	unit_page_size = 0;
-	snprintf(lab.scratch.dir, sizeof(lab.scratch.dir), "%.200s/unit.XXXXXX",
-		 tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(lab.scratch.dir))
-		unit_skip("cannot make %s", lab.scratch.dir);
+	unit_lab_open(&lab);
 	IS(scratch_hole(&lab.scratch, SCAN_FILE, MIB, &lab.failure), 0);
-	IS(scratch_path(&lab.scratch, "probe", path, sizeof(path)), 0);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	lab.meter = residency_choose(fd, &lab.needs);
-	close(fd);
-	unlink(path);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		unit_skip("no memory");
-}
-
-static void close_lab(void)
-{
-	char path[PATH_MAX];
-
-	scratch_path(&lab.scratch, SCAN_FILE, path, sizeof(path));
-	unlink(path);
-	rmdir(lab.scratch.dir);
 }
 
 static int run_script(const char *letters, struct outcome *outcomes)
@@ -191,7 +161,7 @@ static void test_ends_when_clear(void)
 		IS(outcomes[0].metric[REFAULTS].n, 0);
 		IS(outcomes[0].metric[THROUGHPUT].n, cases[i].reps);
 	}
-	close_lab();
+	unit_lab_close(&lab);
 }
 
 /* A bound that never holds says not ok, whatever another one wavers about. */
@@ -216,7 +186,7 @@ static void test_one_failure_decides(void)
 	shared->letters = "bgbgb";
 	IS(experiment_run(&exp, judged, NR_ARMS, outcomes), 0);
 	IS(outcomes[0].metric[BAD_WORDS].n, 11);
-	close_lab();
+	unit_lab_close(&lab);
 }
 
 static void test_arms_rotate(void)
@@ -227,7 +197,7 @@ static void test_arms_rotate(void)
 	exp.workload.reps = 4;
 	IS(run_script("g", outcomes), 0);
 	IS_TEXT(shared->order, "ABCBCACABABC");
-	close_lab();
+	unit_lab_close(&lab);
 }
 
 static void test_trial_fails(void)
@@ -243,7 +213,7 @@ static void test_trial_fails(void)
 	IS_TEXT(lab.failure.text, "");
 	/* The next one finds nothing of it. */
 	IS(run_script("g", outcomes), 0);
-	close_lab();
+	unit_lab_close(&lab);
 }
 
 const struct unit_test tests_of_experiment[] = {

@@ -514,6 +514,36 @@ static int64_t cached_of(const char *path)
 	return r.cached;
 }
 
+/* A read that had to wait for its page is counted, and only such a one. */
+static void test_missed(void)
+{
+	static const struct reader_ops *const ways[] = { &reader_pread,
+							 &reader_uring_plain };
+	const char *path = make_file(3 * MIB);
+
+	for (size_t i = 0; i < LEN(ways); i++) {
+		struct reader r;
+
+		unit_case("%s", ways[i]->name);
+		IS(reader_open(&r, &reader_pread, path, 4096), 0);
+		posix_fadvise(r.fd, 0, 0, POSIX_FADV_DONTNEED);
+		reader_close(&r);
+		if (reader_open(&r, ways[i], path, 4096))
+			continue; /* not on this kernel */
+		posix_fadvise(r.fd, 0, 0, POSIX_FADV_RANDOM);
+		r.count_missed = true;
+		for (int round = 0; round < 2; round++)
+			for (int page = 0; page < 10; page++) {
+				off_t pos = page * 64 * KIB;
+
+				IS(reader_read(&r, pos, 4096), 0);
+				IS(pattern_bad(r.buf, 4096, pos, SEED), 0);
+			}
+		IS(r.missed, 10);
+		reader_close(&r);
+	}
+}
+
 /* What each leaves in the cache, of 3 MiB and a bit that nobody else reads. */
 static void test_ways_to_read(void)
 {
@@ -528,6 +558,7 @@ static void test_ways_to_read(void)
 		{ &reader_dontneed, 0, 300 },
 		{ &reader_direct, 0, 0 },
 		{ &reader_dontcache, 0, 40 },
+		{ &reader_uring_plain, 769, 769 },
 		{ &reader_uring_1, 0, 40 },
 		{ &reader_uring_8, 0, 200 },
 		{ &reader_uring_64, 0, 400 },
@@ -714,6 +745,7 @@ const struct unit_test tests_of_readers[] = {
 	{ "scan_at_random", test_scan_at_random },
 	{ "scan_in_turns", test_scan_in_turns },
 	{ "hot_set_in_order", test_hot_set_in_order },
+	{ "missed", test_missed },
 	{ "ways_to_read", test_ways_to_read },
 	{ "ways_to_map", test_ways_to_map },
 	{ "ways_to_write", test_ways_to_write },

@@ -195,6 +195,17 @@ static const char stat_v2[] = "anon 1310720\n"
 			      "pgsteal_kswapd 7\n"
 			      "pgfault 8\n";
 
+static void test_memcg_pressure_parse(void)
+{
+	IS(memcg_pressure_parse(
+		   "some avg10=1.00 avg60=0.20 avg300=0.00 total=12345\n"
+		   "full avg10=0.00 avg60=0.00 avg300=0.00 total=678\n"),
+	   12345);
+	IS(memcg_pressure_parse("full avg10=0.00 total=678\n"), -1);
+	IS(memcg_pressure_parse("some avg10=0.00 avg60=0.00\n"), -1);
+	IS(memcg_pressure_parse(""), -1);
+}
+
 static void test_memcg_stat_parse(void)
 {
 	struct memcg_stat s;
@@ -696,6 +707,7 @@ const struct unit_test tests_of_texts[] = {
 	{ "keyed_u64", test_keyed_u64 },
 	{ "knob_read", test_knob_read },
 	{ "knob_u64", test_knob_u64 },
+	{ "memcg_pressure_parse", test_memcg_pressure_parse },
 	{ "memcg_stat_parse", test_memcg_stat_parse },
 	{ "memcg_v2_files", test_memcg_v2_files },
 	{ "memcg_v1_files", test_memcg_v1_files },

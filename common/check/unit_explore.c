@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The explorer: its knobs, its recipes, and what it makes of the requests. */
+#include "unit.h"
+
+#include "explore_plan.h"
+#include "explore_replay.h"
+#include "explore_setting.h"
+#include "explore_watch.h"
+#include "hot_set.h"
+#include "pattern.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MIB ((uint64_t)1024 * 1024)
+#define LEN(array) (sizeof(array) / sizeof(*(array)))
+
+#define REQUESTS 14
+#define PAGES 5
+
+/* Fewest misses of all ways to go on: tried one by one. */
+static unsigned int fewest(const uint32_t *requests, size_t n, size_t at,
+			   unsigned int kept, unsigned int capacity)
+{
+	unsigned int page, best;
+
+	if (at == n)
+		return 0;
+	page = 1U << requests[at];
+	if (kept & page)
+		return fewest(requests, n, at + 1, kept, capacity);
+	/* Keep nothing of it, or in the place of any other, or in a free one. */
+	best = fewest(requests, n, at + 1, kept, capacity);
+	if ((unsigned int)__builtin_popcount(kept) < capacity) {
+		unsigned int m =
+			fewest(requests, n, at + 1, kept | page, capacity);
+
+		return 1 + (m < best ? m : best);
+	}
+	for (unsigned int i = 0; i < PAGES; i++) {
+		unsigned int m;
+
+		if (!(kept & 1U << i))
+			continue;
+		m = fewest(requests, n, at + 1, (kept & ~(1U << i)) | page,
+			   capacity);
+		best = m < best ? m : best;
+	}
+	return 1 + best;
+}
+
+static void test_replay_optimal(void)
+{
+	struct replayed replayed[REQUESTS];
+	uint32_t requests[REQUESTS];
+
+	for (unsigned int seed = 0; seed < 60; seed++)
+		for (unsigned int capacity = 0; capacity <= 3; capacity++) {
+			unsigned int missed = 0;
+
+			unit_case("seed %u, %u pages", seed, capacity);
+			for (size_t i = 0; i < REQUESTS; i++)
+				requests[i] =
+					splitmix64(seed * 100 + i) % PAGES;
+			IS(replay(requests, REQUESTS, PAGES, capacity,
+				  replayed),
+			   0);
+			for (size_t i = 0; i < REQUESTS; i++)
+				missed += !replayed[i].optimal;
+			IS(missed, fewest(requests, REQUESTS, 0, 0, capacity));
+		}
+}
+
+/* Against a list that is kept in order. */
+static void test_replay_distance(void)
+{
+	enum { N = 2000, MANY = 100 };
+	static struct replayed replayed[N];
+	static uint32_t requests[N];
+	uint32_t list[MANY];
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < N; i++) {
+		uint64_t r = splitmix64(i);
+
+		requests[i] = r % (r & 1 << 20 ? 10 : MANY);
+	}
+	IS(replay(requests, N, MANY, 20, replayed), 0);
+	for (size_t i = 0; i < N; i++) {
+		unsigned int at = 0;
+
+		while (at < nr && list[at] != requests[i])
+			at++;
+		if (at == nr) {
+			IS(replayed[i].distance, NEVER);
+			nr++;
+		} else {
+			IS(replayed[i].distance, at);
+		}
+		memmove(list + 1, list, at * sizeof(*list));
+		list[0] = requests[i];
+	}
+	IS(nr, MANY);
+}
+
+static const char *refused(const char *text, double scale)
+{
+	static char why[320];
+	char copy[200];
+	struct setting s;
+	struct resolved r;
+	char *word, *rest;
+
+	setting_preset(&s);
+	snprintf(copy, sizeof(copy), "%s", text);
+	*why = '\0';
+	for (word = strtok_r(copy, " ", &rest); word;
+	     word = strtok_r(NULL, " ", &rest)) {
+		char *equals = strchr(word, '=');
+
+		*equals = '\0';
+		if (setting_set(&s, knob_by_name(word), equals + 1, why,
+				sizeof(why)))
+			return why;
+	}
+	setting_resolve(&s, scale, 1024 * MIB, &r, why, sizeof(why));
+	return why;
+}
+
+static void test_setting_refuses(void)
+{
+	static const struct {
+		const char *text;
+		const char *why;
+	} cases[] = {
+		{ "mem=64M", "" },
+		{ "mem=64", "32 MiB or more" },
+		{ "mem=lots", "must be a size, none or machine" },
+		{ "hot=100%", "a set that does not fit" },
+		{ "hot=40% mem=none", "a share of no limit" },
+		{ "hot=24M scan=40M mem=none", "" },
+		{ "hot=-1", "must be a size" },
+		{ "hot=40%%", "must be a size" },
+		{ "high=70M", "above the limit" },
+		{ "high=10M mem=none hot=1M scan=1M", "memory.high" },
+		{ "fs=btrfs scan-by=dontcache", "btrfs has no RWF_DONTCACHE" },
+		{ "fs=btrfs scan-by=uring-8", "btrfs has no RWF_DONTCACHE" },
+		{ "fs=btrfs scan-by=dontneed", "" },
+		{ "scan=0", "nothing to scan" },
+		{ "scan=1M buffer=2M", "more than there is to scan" },
+		{ "buffer=5000", "must be 4K to 16M" },
+		{ "rate=10 period=5 speed=100", "give one of them" },
+		{ "rate=10", "give --speed" },
+		{ "rate=10 speed=100", "" },
+		{ "rate=10 throttle=100", "" },
+		{ "touches=1 gap=10", "give --speed" },
+		{ "touches=1", "" },
+		{ "touches=1 hot=0", "no hot set" },
+		{ "touches=1 pace=clock", "give --rate or --period" },
+		{ "rate=2000000 pace=clock", "more than any machine" },
+		{ "zipf=1 hot-order=in-order", "exclude each other" },
+		{ "files=sparse scan-by=direct", "reads no device" },
+		{ "scanners=2 pace=clock", "take turns" },
+		{ "passes=17", "must be 1 to 16" },
+		{ "readers=0", "must be 1 to 8" },
+		{ "reclaim=lru", "must be any, classic or mglru" },
+		{ "limit=nan", "must be microseconds" },
+	};
+
+	for (size_t i = 0; i < LEN(cases); i++) {
+		const char *why = refused(cases[i].text, 1);
+
+		unit_case("%s", cases[i].text);
+		if (*cases[i].why)
+			HAS_TEXT(why, cases[i].why);
+		else
+			IS_TEXT(why, "");
+	}
+	unit_case("scaled");
+	HAS_TEXT(refused("mem=256M", 1.0 / 16), "comes to 16.0 MiB");
+}
+
+/* Sizes and seconds shrink; what has no unit, and the rates, do not. */
+static void test_setting_scales(void)
+{
+	static const char *const scaled[] = { "1", "1/16" };
+	char why[320] = "";
+	struct setting s;
+
+	setting_preset(&s);
+	setting_set(&s, KNOB_MEM, "1G", why, sizeof(why));
+	setting_set(&s, KNOB_HOT, "400M", why, sizeof(why));
+	setting_set(&s, KNOB_SCAN, "3000M", why, sizeof(why));
+	setting_set(&s, KNOB_PERIOD, "50", why, sizeof(why));
+	setting_set(&s, KNOB_SPEED, "1048.576", why, sizeof(why));
+	setting_set(&s, KNOB_LEAD, "5", why, sizeof(why));
+	setting_set(&s, KNOB_GAP, "10", why, sizeof(why));
+	for (size_t i = 0; i < LEN(scaled); i++) {
+		uint64_t by = i ? 16 : 1;
+		uint64_t pages = 400 * MIB / by / 4096;
+		struct resolved r;
+		double scale;
+
+		unit_page_size = 4096;
+		unit_case("by %s", scaled[i]);
+		IS(scale_parse(scaled[i], &scale), 0);
+		setting_set(&s, KNOB_PACE, "logical", why, sizeof(why));
+		IS(setting_resolve(&s, scale, 0, &r, why, sizeof(why)), 0);
+		IS_TEXT(why, "");
+		IS(r.trial.mem_bytes, 1024 * MIB / by);
+		IS(r.trial.hot.bytes, 400 * MIB / by);
+		/* 3 s a pass of 50 s: 0.06 reads of each page. */
+		IS_WITHIN(r.trial.hot.touches, pages * 0.0599, pages * 0.0601);
+		IS_WITHIN(r.trial.hot.lead, pages * 0.0999, pages * 0.1001);
+		IS_WITHIN(r.trial.hot.gap, pages * 0.1999, pages * 0.2001);
+		setting_set(&s, KNOB_PACE, "clock", why, sizeof(why));
+		IS(setting_resolve(&s, scale, 0, &r, why, sizeof(why)), 0);
+		IS_WITHIN(r.wanted, 2047, 2049);
+		IS_WITHIN(r.trial.hot.gap_ns, 9999000000 / by,
+			  10001000000 / by);
+	}
+	{
+		static const char *const bad[] = { "0",	  "1/0", "x",
+						   "1/x", "65",	 "1/16k" };
+		double scale;
+
+		for (size_t i = 0; i < LEN(bad); i++) {
+			unit_case("%s", bad[i]);
+			IS(scale_parse(bad[i], &scale) < 0, true);
+		}
+	}
+}
+
+static struct plan plan;
+
+/* 0, or what plan_read() says of a recipe with @text. */
+static const char *recipe_error(const char *text, const struct lists *given)
+{
+	static const struct lists none;
+	static char why[600];
+	char path[] = "/tmp/recipe.XXXXXX";
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		unit_skip("cannot make %s", path);
+	close(fd);
+	unit_write(path, text);
+	*why = '\0';
+	plan_read(&plan, path, given ? given : &none, why, sizeof(why));
+	unlink(path);
+	return why;
+}
+
+static void test_recipe(void)
+{
+	static const char text[] =
+		"# comment\n"
+		"title \"Two words\"\n"
+		"set mem=1G hot=400M # and a comment\n"
+		"run period=5,20 speed=100 reclaim=classic,mglru\n"
+		"set hot=200M\n"
+		"run period=5 speed=100 reclaim=mglru\n"
+		"run period=5 speed=100 reclaim=mglru\n"
+		"column old reclaim=classic\n"
+		"column new reclaim=mglru\n"
+		"row \"5 s\" missed pass=2 period=5 report \"1 %\" 2\n"
+		"figure missed log\n";
+	static struct lists given;
+
+	IS_TEXT(recipe_error(text, NULL), "");
+	IS_TEXT(plan.title, "Two words");
+	IS(plan.nr_runs, 5); /* the last one was there before */
+	IS_TEXT(plan.runs[0].value[KNOB_HOT], "400M");
+	IS_TEXT(plan.runs[4].value[KNOB_HOT], "200M");
+	IS_TEXT(plan.runs[4].value[KNOB_MEM], "1G");
+	IS(plan.nr_columns, 2);
+	IS(filter_matches(&plan.columns[1].filter, &plan.runs[0]), false);
+	IS(filter_matches(&plan.columns[1].filter, &plan.runs[4]), true);
+	IS(plan.nr_rows, 1);
+	IS_TEXT(plan.rows[0].label, "5 s");
+	IS(plan.rows[0].figure, FIG_MISSED);
+	IS(plan.rows[0].pass, 2);
+	IS_TEXT(plan.rows[0].report[0], "1 %");
+	IS_TEXT(plan.rows[0].report[1], "2");
+	IS(plan.drawn, FIG_MISSED);
+	IS(plan.log, true);
+
+	unit_case("the command line wins");
+	strcpy(given.value[KNOB_PERIOD], "7");
+	IS_TEXT(recipe_error(text, &given), "");
+	IS(plan.nr_runs, 3);
+	IS_TEXT(plan.runs[0].value[KNOB_PERIOD], "7");
+}
+
+static void test_recipe_refuses(void)
+{
+	static const struct {
+		const char *text;
+		const char *why;
+	} cases[] = {
+		{ "", "no run line" },
+		{ "run mem=1G\nrun mem=x\n", ":2: --mem=x: must be a size" },
+		{ "run mem=1G,\n", ":1: --mem=: must be" },
+		{ "run mem\n", ":1: \"mem\" is no KNOB=VALUE" },
+		{ "run memory=1G\n", ":1: memory: no such knob" },
+		{ "walk mem=1G\n", ":1: walk: must be" },
+		{ "title \"open\n", "quote left open" },
+		{ "row a kept\n", "needs a label, a figure" },
+		{ "row a warmth pass=1\n", "warmth: no such figure" },
+		{ "row a kept pass=0\n", "must be pass=1" },
+		{ "row a kept pass=1 hot=x\n", "--hot=x: must be" },
+		{ "column a hot=x\n", "--hot=x: must be" },
+		{ "figure none\n", "none: no such figure" },
+		{ "run mem=123456789012345678901234567890\n", "--mem=" },
+	};
+
+	for (size_t i = 0; i < LEN(cases); i++) {
+		unit_case("%s", cases[i].text);
+		HAS_TEXT(recipe_error(cases[i].text, NULL), cases[i].why);
+	}
+	unit_case("no file");
+	{
+		static const struct lists none;
+		char why[600];
+
+		IS(plan_read(&plan, "/nowhere/recipe", &none, why, sizeof(why)),
+		   -ENOENT);
+		HAS_TEXT(why, "/nowhere/recipe: No such file");
+	}
+}
+
+/* The knob with most values makes the rows, the others the columns. */
+static void test_sweep(void)
+{
+	static struct lists given;
+	char why[320] = "";
+
+	strcpy(given.value[KNOB_BUFFER], "4K,64K,1M");
+	strcpy(given.value[KNOB_SCAN_BY], "pread,dontcache");
+	strcpy(given.value[KNOB_PASSES], "2");
+	IS(plan_sweep(&plan, &given, FIG_THROUGHPUT, why, sizeof(why)), 0);
+	IS_TEXT(why, "");
+	IS(plan.nr_runs, 6);
+	IS(plan.nr_rows, 6);
+	IS(plan.nr_columns, 2);
+	IS_TEXT(plan.rows[1].label, "buffer 4K, pass 2");
+	IS_TEXT(plan.columns[1].label, "scan-by dontcache");
+	strcpy(given.value[KNOB_PERIOD], "x");
+	IS(plan_sweep(&plan, &given, FIG_KEPT, why, sizeof(why)), -EINVAL);
+	HAS_TEXT(why, "--period=x");
+	strcpy(given.value[KNOB_PERIOD], "1,2,3");
+	strcpy(given.value[KNOB_ZIPF], "1,2,3");
+	IS(plan_sweep(&plan, &given, FIG_KEPT, why, sizeof(why)), -EINVAL);
+	HAS_TEXT(why, "more than 12 columns");
+}
+
+/* A trial that a script made: what is made of what it recorded. */
+static void test_digest(void)
+{
+	struct resolved r = {
+		.trial = {
+			.hot = { .bytes = 10 * 4096, .warm = 1, .touches = 4 },
+			.scan = { .bytes = 8 * 4096, .buffer = 4096,
+				  .passes = 2 },
+		},
+		.limit_ns = 5000,
+	};
+	static struct watched w;
+	struct curve_bin curve[CURVE_BINS] = { { 0 } };
+	struct trial_result result = { 0 };
+	const struct trial_observer *o;
+	struct trial_sample s = { .total = 8 * 4096, .hot.pages = 10 };
+	struct hot_read read = { 0 };
+	struct watch *watch;
+	uint64_t reads = 0;
+
+	unit_page_size = 4096;
+	watch = watch_new(&r);
+	o = watch_observer(watch);
+	for (s.pass = 0; s.pass < 2; s.pass++) {
+		s.done = 0;
+		s.scan_ns = 0;
+		s.hot.cached = 10;
+		s.stat.refault_file = 100 * s.pass;
+		o->sample(o->arg, &s);
+		for (int i = 0; i < 4; i++) {
+			/* 1, 2, 3, 4 us; the last one of each pass is missed. */
+			read.page = i;
+			read.start_ns = 1000 * reads++;
+			read.due_ns = read.start_ns;
+			read.end_ns =
+				read.start_ns + 1000 * (i + 1) + 4000 * s.pass;
+			read.missed = i == 3;
+			o->hot_read(o->arg, &read);
+			o->scan_read(o->arg, s.pass, (i + 1) * 2 * 4096);
+		}
+		s.done = s.total;
+		s.scan_ns = 1000000;
+		s.hot.cached = 5 - s.pass;
+		s.hot.evicted = 5;
+		s.stat.refault_file = 100 * s.pass + 30;
+		s.read_bytes = 3 * s.total;
+		o->sample(o->arg, &s);
+	}
+	result.metric[SCAN_LEFT] = 3;
+	IS(watch_digest(watch, &result, 12 * 4096, &w, curve), 0);
+	IS(w.nr_passes, 2);
+	IS(w.lost, 0);
+	IS(w.pass[0].of[FIG_KEPT] * 1000, 500);
+	IS(w.pass[1].of[FIG_KEPT] * 1000, 400);
+	IS(w.pass[0].of[FIG_READS], 4);
+	IS(w.pass[0].of[FIG_MISSED] * 1000, 250);
+	/* More than 5 us: none in the first pass; 6, 7, 8 us in the second. */
+	IS(w.pass[0].of[FIG_SLOW] * 1000, 0);
+	IS(w.pass[1].of[FIG_SLOW] * 1000, 750);
+	IS(w.pass[0].of[FIG_P50] * 1000, 2000);
+	IS(w.pass[0].of[FIG_P99] * 1000, 4000);
+	IS(w.pass[1].of[FIG_MAX] * 1000, 8000);
+	IS(w.pass[0].of[FIG_REFAULTS], 30);
+	IS(w.pass[0].of[FIG_AMPLIFICATION], 3);
+	/* 1 ms without the 10 us of hot reads. */
+	IS(w.pass[0].of[FIG_THROUGHPUT] * 1000, 8 * 4096 * 1000000.0 / 990000);
+	IS(isnan(w.pass[0].of[FIG_LATE]), true);
+	IS(w.pass[1].of[FIG_LEFT] * 1000000, 3 * 4096);
+	IS(isnan(w.pass[0].of[FIG_LEFT]), true);
+	/*
+	 * Of 12 pages, LRU has in the first pass those read less than 12 others
+	 * ago: page i was warmed, then 9 - i and i others and 2 i of the scan
+	 * were asked for.
+	 */
+	IS(w.pass[0].of[FIG_LRU_MISSED] * 1000, 500);
+	/* The last 12 asked for: 8 of the scan and 4 hot ones. */
+	IS(w.pass[0].of[FIG_LRU_KEPT] * 1000, 400);
+	IS(w.pass[0].of[FIG_OPT_MISSED] * 1000, 0);
+	IS(w.nr_points, 4);
+	IS(w.point[1].reads, 4);
+	IS(w.point[3].missed, 2);
+	{
+		uint64_t sum = 0, kept = 0, below = 0;
+
+		for (unsigned int i = 0; i < CURVE_BINS; i++) {
+			sum += curve[i].reads;
+			kept += curve[i].kept;
+			below += curve_bin_end(i) <= 1 ? curve[i].reads : 0;
+		}
+		IS(sum, 8);
+		IS(kept, 6);
+		IS_WITHIN(below, 1, 7);
+	}
+	watch_free(watch);
+}
+
+const struct unit_test tests_of_explore[] = {
+	{ "replay_optimal", test_replay_optimal },
+	{ "replay_distance", test_replay_distance },
+	{ "setting_refuses", test_setting_refuses },
+	{ "setting_scales", test_setting_scales },
+	{ "recipe", test_recipe },
+	{ "recipe_refuses", test_recipe_refuses },
+	{ "sweep", test_sweep },
+	{ "digest", test_digest },
+	{ 0 },
+};

@@ -1,0 +1,248 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# mm-cache-explore: what it refuses, what it measures where the answer is known,
+# the clock's pace, its tables and figures, and that it leaves the machine as it was
+# when it is interrupted.
+. "$(dirname "$0")/check-lib.sh"
+. "$(dirname "$0")/leftovers.sh"
+
+[ "$(id -u)" -ne 0 ] || run_begin "$@"
+
+explore=$TOOLS_DIR/mm-cache-explore
+log=$CHECK_TMP/log
+why=$CHECK_TMP/why
+
+# verdict NAME: what the check NAME found wrong is in $why.
+verdict()
+{
+	if [ -s "$why" ]; then
+		check_fail "$1" "$(head -n 1 "$why")" "$log"
+	else
+		check_ok "$1"
+	fi
+}
+
+# --- without a lab
+
+# refused STATUS WORDS ARGUMENT...
+refused()
+{
+	local want=$1 words=$2 status=0
+	shift 2
+
+	"$explore" "$@" >"$log" 2>&1 </dev/null || status=$?
+	[ "$status" -eq "$want" ] || echo "$*: exit status $status, must be $want"
+	grep -qF -- "$words" "$log" || echo "$*: does not say: $words"
+}
+{
+	refused 64 "--mem=x: must be a size, none or machine" --mem=x
+	refused 64 "--period=y: must be seconds" --period=1,y
+	refused 64 "no such figure" --show=warmth
+	refused 64 "must be 1/N" --scale=2/0
+	refused 64 "must be 1 to 99" --reps=0
+	refused 64 "No such file" no-such-recipe
+	refused 64 "one recipe at a time" report1 report2
+	refused 1 "btrfs has no RWF_DONTCACHE" --dry-run --fs=btrfs --scan-by=dontcache
+	refused 1 "a set that does not fit cannot be kept" --dry-run --hot=64M
+	refused 1 "more than any machine does" --dry-run --pace=clock --rate=5000000
+	refused 0 "hot 25.6 MiB" --dry-run
+	refused 64 "recipes/report3" report3
+} >"$why"
+verdict refuses
+
+# A scaled recipe keeps its ratios: reads of each page, hot and scan by limit.
+ratios()
+{
+	"$explore" "$1" --dry-run --pace=logical --scale="$2" |
+		sed -n 's/^\(.*\): limit \([0-9.]*\) MiB, hot \([0-9.]*\) MiB, scan \([0-9.]*\) MiB, \([0-9.]*\) .*/\1|\2 \3 \4 \5/p' |
+		awk -F'|' '{ split($2, n, " ")
+			printf "%s %.3f %.2f %.3f\n", $1,
+				n[1] ? n[2] / n[1] : 0, n[1] ? n[3] / n[1] : 0, n[4] }'
+}
+for recipe in report1 report2; do
+	ratios $recipe 1 >"$CHECK_TMP/full"
+	ratios $recipe 1/16 >"$CHECK_TMP/scaled"
+	: >"$why"
+	[ "$(wc -l <"$CHECK_TMP/full")" -ge 36 ] || echo "$recipe has $(wc -l <"$CHECK_TMP/full") runs" >"$why"
+	diff "$CHECK_TMP/full" "$CHECK_TMP/scaled" >"$log" || echo "$recipe: the ratios differ" >>"$why"
+	verdict "$recipe-keeps-its-ratios"
+done
+
+if [ "$(id -u)" -ne 0 ]; then
+	check_skip measures "needs root"
+	check_done
+fi
+
+# --- where the answer is known
+
+# value FILE RUN PASS FIGURE: of the first repetition, from the CSV.
+value()
+{
+	awk -F, -v run="$2" -v pass="$3" -v figure="$4_measured" '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == figure) at = i }
+		$1 == run && $2 == 1 && $3 == pass { print $at }' "$1"
+}
+
+# is WHAT VALUE TEST: VALUE holds in the awk expression TEST, of v.
+is()
+{
+	awk -v v="$2" "BEGIN { exit !(v != \"\" && ($3)) }" ||
+		echo "$1 is ${2:-not there}: must hold $3, of v"
+}
+
+csv=$CHECK_TMP/csv
+json=$CHECK_TMP/json
+# A set read once and left alone is lost.
+run "$log" "$explore" --mem=32M --warm=1 --reps=1 --csv="$csv"
+{
+	[ "$RUN_STATUS" -eq 0 ] || echo "exit status $RUN_STATUS"
+	is "kept of a set read once" "$(value "$csv" 1 1 kept)" "v <= 0.1"
+	is "evicted" "$(value "$csv" 1 1 evicted)" "v > 2900"
+	is "left by the scan" "$(value "$csv" 1 1 left)" "v > 20"
+	leftovers
+} >"$why" 2>&1
+verdict loses
+
+# What is not scanned stays; of a set that is read now and then, what was lost is
+# missed; and the table has a row for each of the three.
+run "$log" "$explore" --mem=32M --warm=1 --touches=0.2 --passes=2 \
+	--scan-by=none,pread,direct --reps=1 --csv="$csv" --json="$json" \
+	--figure="$CHECK_TMP/figure" --timeline="$CHECK_TMP/timeline" --curve="$CHECK_TMP/curve"
+{
+	[ "$RUN_STATUS" -eq 0 ] || echo "exit status $RUN_STATUS"
+	[ "$(wc -l <"$csv")" -eq 7 ] || echo "the CSV has $(wc -l <"$csv") lines, must have 7"
+	is "kept without a scan" "$(value "$csv" 1 2 kept)" "v == 1"
+	is "missed without a scan" "$(value "$csv" 1 2 missed)" "v == 0"
+	is "kept beside a scan by O_DIRECT" "$(value "$csv" 3 2 kept)" "v == 1"
+	is "kept beside a plain scan" "$(value "$csv" 2 1 kept)" "v <= 0.9"
+	is "kept by exact LRU" "$(value "$csv" 2 1 lru_kept)" "v > 0.03 && v < 0.25"
+	is "missed in the second pass" "$(value "$csv" 2 2 missed)" "v >= 0.1 && v <= 0.9"
+	is "missed by exact LRU" "$(value "$csv" 2 2 lru_missed)" "v >= 0.9"
+	is "missed by an optimal policy" "$(value "$csv" 2 1 opt_missed)" "v == 0"
+	is "hot reads of a pass" "$(value "$csv" 2 1 reads)" "v > 600 && v < 680"
+	is "amplification" "$(value "$csv" 2 1 amplification)" "v >= 0.95 && v <= 1.1"
+	is "refaults" "$(value "$csv" 2 2 refaults)" "v > 100"
+	is "p99 is not below p50" "$(value "$csv" 2 2 p99)" "v >= $(value "$csv" 2 2 p50)"
+	for what in none pread direct; do
+		grep -q "^| scan-by $what, pass 2 *|" "$log" || echo "no row for $what"
+	done
+	leftovers
+} >"$why" 2>&1
+verdict measures
+
+{
+	perl -MJSON::PP -e '
+		local $/;
+		my $all = decode_json(<>);
+		my $runs = $all->{runs};
+		print "runs: " . @$runs . "\n" if @$runs != 3;
+		print "no kernel\n" if $all->{env}{kernel} !~ /^Linux/;
+		print "not complete\n" if !$all->{complete};
+		print "kept: $runs->[0]{passes}[1]{kept}{median}\n"
+			if $runs->[0]{passes}[1]{kept}{median} != 1;
+		print "timeline: " . @{$runs->[1]{timeline}} . "\n"
+			if @{$runs->[1]{timeline}} < 60;
+		my $reads = 0;
+		$reads += $_->{reads} for @{$runs->[1]{curve}};
+		print "curve: $reads\n" if $reads < 1200;' "$json"
+} >"$why" 2>&1
+verdict json
+
+{
+	for figure in figure timeline curve; do
+		for kind in svg png; do
+			[ -s "$CHECK_TMP/$figure.$kind" ] || echo "no $figure.$kind"
+		done
+		grep -q "Linux $(uname -r)" "$CHECK_TMP/$figure.svg" || echo "$figure.svg does not name the kernel"
+	done
+	[ "$(head -c 8 "$CHECK_TMP/figure.png" | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] ||
+		echo "figure.png is no PNG"
+	grep -q "hot set still cached, %" "$CHECK_TMP/figure.svg" || echo "its axis has no unit"
+	grep -q "reuse distance" "$CHECK_TMP/curve.svg" || echo "the curve has no axis"
+} >"$why" 2>&1
+verdict figures
+
+# --- by the clock
+
+run "$log" "$explore" --mem=32M --pace=clock --rate=2000 --readers=2 --lead=1 --gap=1 \
+	--passes=2 --throttle=100 --reps=1 --csv="$csv"
+{
+	[ "$RUN_STATUS" -eq 0 ] || echo "exit status $RUN_STATUS"
+	is "the rate" "$(value "$csv" 1 1 rate)" "v >= 1980 && v <= 2020"
+	is "late reads" "$(value "$csv" 1 1 late)" "v >= 0 && v < 1"
+	is "the throttled scan" "$(value "$csv" 1 1 throughput)" "v > 30 && v <= 100.5"
+	is "hot reads of a pass" "$(value "$csv" 1 1 reads)" "v > 1900"
+	leftovers
+} >"$why" 2>&1
+verdict pace
+# 900000 reads a second, each a system call or two, are more than one thread makes.
+run "$log" "$explore" --mem=32M --pace=clock --rate=900000 --throttle=100 --reps=1
+{
+	grep -q "this machine cannot keep the pace" "$log" || echo "a rate that is not had is not said"
+} >"$why" 2>&1
+verdict pace-is-said
+
+# --- what a run lacks is said, and the others run
+
+run "$log" "$explore" --fs=btrfs --mem=32M --scan-by=dontcache,dontneed --reps=1
+{
+	[ "$RUN_STATUS" -eq 1 ] || echo "exit status $RUN_STATUS, must be 1"
+	grep -q "not measured: --scan-by=dontcache on --fs=btrfs" "$log" || echo "the reason is not told"
+	if command -v mkfs.btrfs >/dev/null; then
+		grep -q "^| scan-by dontneed *| [0-9]" "$log" || echo "the other one was not measured"
+	fi
+	leftovers
+} >"$why" 2>&1
+verdict refused-run
+
+# --- interrupted
+
+# stop WHEN SIGNAL WANTED: WHEN, a word of its progress or seconds; then the table.
+stop()
+{
+	local when=$1 signal=$2 rows=$3
+
+	run_before
+	run_start "$log" "$explore" --mem=64M --touches=1 --reps=50
+	case $when in
+	[0-9]*) sleep "$when" ;;
+	*) for _ in {1..600}; do
+		! grep -q -- "$when" "$log" || break
+		sleep 0.1
+	done ;;
+	esac
+	kill "-$signal" "$RUN_PID"
+	run_wait
+	[ "$RUN_STATUS" -eq 1 ] || echo "$when, $signal: exit status $RUN_STATUS, must be 1"
+	grep -q "stopped early" "$log" || echo "$when, $signal: no table"
+	[ -z "$rows" ] || grep -q "^| as set *| 1\?[0-9.]* " "$log" || echo "$when, $signal: what was measured is not there"
+	leftovers
+}
+for when in 0.3 1.5 "^1 of 50" "^3 of 50"; do
+	stop "$when" INT "$(tr -dc '^' <<<"$when")" >"$why" 2>&1
+	verdict "stopped-at-$(tr -dc '0-9.a-z' <<<"$when")"
+done
+stop "^2 of 50" TERM yes >"$why" 2>&1
+verdict stopped-by-term
+
+# Killed itself, its worker ends by itself, and the machine is put back.
+{
+	run_before
+	run_start "$log" "$explore" --mem=64M --touches=1 --reps=50
+	for _ in {1..600}; do
+		! grep -q '^1 of 50' "$log" || break
+		sleep 0.1
+	done
+	kill -KILL "$RUN_PID"
+	run_wait
+	for _ in {1..100}; do
+		[ -n "$(run_processes)" ] || break
+		sleep 0.1
+	done
+	[ -z "$(run_processes)" ] || echo "processes are left 10 s after the kill"
+	leftovers
+} >"$why" 2>&1
+verdict killed
+
+check_done

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "explore_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#endif
+
+#define CELL_MAX 96
+#define CELLS_MAX (1 + 2 * COLUMNS_MAX)
+
+int report_run(const struct exploration *e, const struct row *row,
+	       const struct column *column)
+{
+	for (unsigned int i = 0; i < e->plan->nr_runs; i++)
+		if (filter_matches(&row->filter, &e->plan->runs[i]) &&
+		    filter_matches(&column->filter, &e->plan->runs[i]) &&
+		    spread_of(&e->results[i], row->pass, row->figure).n)
+			return (int)i;
+	return -1;
+}
+
+/* As many places as tell something. */
+static int places(double v)
+{
+	if (v == floor(v) && fabs(v) < 1e6)
+		return 0;
+	return fabs(v) < 10 ? 2 : fabs(v) < 1000 ? 1 : 0;
+}
+
+static void print_spread(const struct spread *s, enum figure figure, char *buf,
+			 size_t len)
+{
+	bool share = !strcmp(figures[figure].unit, "%");
+	double by = share ? 100 : 1;
+	int p = share ? 1 : places(s->max);
+
+	if (!s->n)
+		snprintf(buf, len, "-");
+	else if (s->n == 1)
+		snprintf(buf, len, "%.*f", p, by * s->mean);
+	else
+		snprintf(buf, len, "%.*f / %.*f [%.*f..%.*f]", p, by * s->mean,
+			 p, by * s->median, p, by * s->min, p, by * s->max);
+}
+
+/* One table, of cells that are all there; columns as wide as what is in them. */
+static void print_cells(char (*cells)[CELL_MAX], unsigned int rows,
+			unsigned int columns, FILE *out)
+{
+	for (unsigned int r = 0; r < rows; r++) {
+		for (unsigned int c = 0; c < columns; c++) {
+			size_t width = 3;
+
+			for (unsigned int i = 0; i < rows; i++) {
+				size_t n = strlen(cells[i * columns + c]);
+
+				width = n > width ? n : width;
+			}
+			fprintf(out, "| %-*s ", (int)width,
+				cells[r * columns + c]);
+		}
+		fprintf(out, "|\n");
+		for (unsigned int c = 0; !r && c < columns; c++) {
+			size_t width = 3;
+
+			for (unsigned int i = 0; i < rows; i++) {
+				size_t n = strlen(cells[i * columns + c]);
+
+				width = n > width ? n : width;
+			}
+			fprintf(out, "|");
+			for (size_t i = 0; i < width + 2; i++)
+				fputc('-', out);
+		}
+		if (!r)
+			fprintf(out, "|\n");
+	}
+}
+
+static void set_cell(char (*cells)[CELL_MAX], unsigned int at, const char *text)
+{
+	snprintf(cells[at], CELL_MAX, "%s", text);
+}
+
+static void print_scale(const struct exploration *e, FILE *out)
+{
+	if (e->scale == 1)
+		return;
+	fprintf(out,
+		"Scaled by 1/%.4g: sizes and seconds are that much smaller, hot set and scan by\n"
+		"limit and reads of each page by scan as at full size; buffer and readahead are\n"
+		"not scaled.\n",
+		1 / e->scale);
+}
+
+static void print_refused(const struct exploration *e, FILE *out)
+{
+	char title[300];
+	const char *last = "";
+
+	for (unsigned int i = 0; i < e->plan->nr_runs; i++) {
+		const char *why = e->results[i].why;
+
+		if (!*why)
+			continue;
+		if (strcmp(why, last))
+			fprintf(out, "not measured: %s\n", why);
+		fprintf(out, "    %s\n",
+			run_title(e->plan, i, title, sizeof(title)));
+		last = why;
+	}
+}
+
+static bool mixed_figures(const struct plan *plan)
+{
+	for (unsigned int i = 1; i < plan->nr_rows; i++)
+		if (plan->rows[i].figure != plan->rows[0].figure)
+			return true;
+	return false;
+}
+
+static void make_row(const struct exploration *e, const struct row *row,
+		     char (*cells)[CELL_MAX], unsigned int at)
+{
+	const struct plan *plan = e->plan;
+	unsigned int by = plan->reported ? 2 : 1;
+	const struct figure_info *f = &figures[row->figure];
+
+	if (mixed_figures(plan))
+		snprintf(cells[at], CELL_MAX, "%s: %s%s%s", row->label, f->name,
+			 *f->unit ? ", " : "", f->unit);
+	else
+		set_cell(cells, at, row->label);
+	for (unsigned int c = 0; c < plan->nr_columns; c++) {
+		int run = report_run(e, row, &plan->columns[c]);
+		struct spread s = { 0 };
+
+		if (run >= 0)
+			s = spread_of(&e->results[run], row->pass, row->figure);
+		print_spread(&s, row->figure, cells[at + 1 + c * by], CELL_MAX);
+		if (plan->reported)
+			set_cell(cells, at + 2 + c * by,
+				 row->report[c][0] ? row->report[c] : "-");
+	}
+}
+
+void report_table(const struct exploration *e, FILE *out)
+{
+	const struct plan *plan = e->plan;
+	unsigned int by = plan->reported ? 2 : 1;
+	unsigned int columns = 1 + by * plan->nr_columns;
+	unsigned int rows = 1 + plan->nr_rows;
+	char(*cells)[CELL_MAX] = calloc((size_t)rows * columns, CELL_MAX);
+	unsigned int most = 0;
+
+	if (!cells)
+		return;
+	for (unsigned int i = 0; i < plan->nr_runs; i++)
+		most = e->results[i].reps > most ? e->results[i].reps : most;
+	fprintf(out, "%s\n\n", plan->title);
+	if (plan->nr_rows && !mixed_figures(plan))
+		snprintf(cells[0], CELL_MAX, "%s, %s",
+			 figures[plan->rows[0].figure].name,
+			 figures[plan->rows[0].figure].unit);
+	else
+		set_cell(cells, 0, "setting");
+	for (unsigned int c = 0; c < plan->nr_columns; c++) {
+		set_cell(cells, 1 + c * by, plan->columns[c].label);
+		if (plan->reported)
+			set_cell(cells, 2 + c * by, "report");
+	}
+	for (unsigned int r = 0; r < plan->nr_rows; r++)
+		make_row(e, &plan->rows[r], cells, (1 + r) * columns);
+	print_cells(cells, rows, columns, out);
+	free(cells);
+	fprintf(out, "\nmean / median [min..max] of %u repetitions%s\n", most,
+		e->stopped ? ", stopped early: what there is so far" : "");
+	print_scale(e, out);
+	print_refused(e, out);
+}
+
+void report_details(const struct exploration *e, FILE *out)
+{
+	char title[300], cell[CELL_MAX];
+
+	for (unsigned int i = 0; i < e->plan->nr_runs; i++) {
+		const struct run_result *r = &e->results[i];
+
+		if (!r->reps)
+			continue;
+		fprintf(out, "\n%s\n",
+			run_title(e->plan, i, title, sizeof(title)));
+		for (unsigned int p = 1; p <= r->watched[0].nr_passes; p++)
+			for (int f = 0; f < NR_FIGURES; f++) {
+				struct spread s = spread_of(r, p, f);
+
+				if (!s.n)
+					continue;
+				print_spread(&s, f, cell, sizeof(cell));
+				fprintf(out, "  pass %u  %-13s %s %s\n", p,
+					figures[f].name, cell, figures[f].unit);
+			}
+	}
+}
+
+void report_csv(const struct exploration *e, FILE *out)
+{
+	fprintf(out, "run,repetition,pass,scale");
+	for (int k = 0; k < NR_KNOBS; k++)
+		fprintf(out, ",%s", knobs[k].name);
+	for (int f = 0; f < NR_FIGURES; f++)
+		fprintf(out, ",%s_measured", figures[f].name);
+	fprintf(out, "\n");
+	for (unsigned int i = 0; i < e->plan->nr_runs; i++) {
+		const struct run_result *r = &e->results[i];
+
+		for (unsigned int n = 0; n < r->reps; n++)
+			for (unsigned int p = 0; p < r->watched[n].nr_passes;
+			     p++) {
+				fprintf(out, "%u,%u,%u,%.9g", i + 1, n + 1,
+					p + 1, e->scale);
+				for (int k = 0; k < NR_KNOBS; k++)
+					fprintf(out, ",%s",
+						e->plan->runs[i].value[k]);
+				for (int f = 0; f < NR_FIGURES; f++) {
+					double v = r->watched[n].pass[p].of[f];
+
+					if (isnan(v))
+						fprintf(out, ",");
+					else
+						fprintf(out, ",%.9g", v);
+				}
+				fprintf(out, "\n");
+			}
+	}
+}
+
+#ifdef HAVE_JANSSON
+
+static json_t *json_knobs(const struct setting *setting)
+{
+	json_t *object = json_object();
+
+	for (int k = 0; k < NR_KNOBS; k++)
+		json_object_set_new(object, knobs[k].name,
+				    json_string(setting->value[k]));
+	return object;
+}
+
+static json_t *json_figure(const struct run_result *r, unsigned int pass,
+			   enum figure figure)
+{
+	struct spread s = spread_of(r, pass, figure);
+	json_t *values = json_array();
+
+	for (unsigned int n = 0; n < r->reps; n++) {
+		double v = r->watched[n].pass[pass - 1].of[figure];
+
+		json_array_append_new(values,
+				      isnan(v) ? json_null() : json_real(v));
+	}
+	return json_pack("{s:i, s:f, s:f, s:f, s:f, s:s, s:o}", "n", (int)s.n,
+			 "mean", s.mean, "median", s.median, "min", s.min,
+			 "max", s.max, "unit",
+			 !strcmp(figures[figure].unit, "%") ?
+				 "share" :
+				 figures[figure].unit,
+			 "values", values);
+}
+
+static json_t *json_passes(const struct run_result *r)
+{
+	json_t *passes = json_array();
+
+	for (unsigned int p = 1; r->reps && p <= r->watched[0].nr_passes; p++) {
+		json_t *pass = json_object();
+
+		for (int f = 0; f < NR_FIGURES; f++)
+			if (spread_of(r, p, f).n)
+				json_object_set_new(pass, figures[f].name,
+						    json_figure(r, p, f));
+		json_array_append_new(passes, pass);
+	}
+	return passes;
+}
+
+static json_t *json_curve(const struct run_result *r)
+{
+	json_t *curve = json_array();
+
+	for (unsigned int i = 0; i < CURVE_BINS; i++)
+		if (r->curve[i].reads)
+			json_array_append_new(
+				curve,
+				json_pack("{s:f, s:I, s:I, s:I, s:I}",
+					  "distance_below", curve_bin_end(i),
+					  "reads",
+					  (json_int_t)r->curve[i].reads, "kept",
+					  (json_int_t)r->curve[i].kept,
+					  "lru_kept",
+					  (json_int_t)r->curve[i].lru_kept,
+					  "opt_kept",
+					  (json_int_t)r->curve[i].opt_kept));
+	return curve;
+}
+
+/* Of the last repetition. */
+static json_t *json_timeline(const struct run_result *r)
+{
+	const struct watched *w = r->reps ? &r->watched[r->reps - 1] : NULL;
+	json_t *timeline = json_array();
+
+	for (unsigned int i = 0; w && i < w->nr_points; i++) {
+		const struct timeline_point *p = &w->point[i];
+
+		json_array_append_new(
+			timeline,
+			json_pack("{s:i, s:f, s:I, s:o, s:I, s:I}", "pass",
+				  (int)p->pass + 1, "seconds", p->s, "scanned",
+				  (json_int_t)p->done, "kept",
+				  isnan(p->kept) ? json_null() :
+						   json_real(p->kept),
+				  "reads", (json_int_t)p->reads, "missed",
+				  (json_int_t)p->missed));
+	}
+	return timeline;
+}
+
+int report_json(const struct exploration *e, FILE *out)
+{
+	json_t *env = json_object(), *runs = json_array();
+	json_t *all;
+	int err;
+
+	for (unsigned int i = 0; i < e->env->nr; i++)
+		json_object_set_new(env, e->env->facts[i].key,
+				    json_string(e->env->facts[i].value));
+	for (unsigned int i = 0; i < e->plan->nr_runs; i++) {
+		const struct run_result *r = &e->results[i];
+
+		json_array_append_new(
+			runs,
+			json_pack("{s:o, s:i, s:s, s:o, s:o, s:o}", "knobs",
+				  json_knobs(&e->plan->runs[i]), "repetitions",
+				  (int)r->reps, "not_measured", r->why,
+				  "passes", json_passes(r), "curve",
+				  json_curve(r), "timeline", json_timeline(r)));
+	}
+	all = json_pack("{s:s, s:f, s:b, s:o, s:o}", "title", e->plan->title,
+			"scale", e->scale, "complete", !e->stopped, "env", env,
+			"runs", runs);
+	err = json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) ||
+			      fputc('\n', out) == EOF ?
+		      -EIO :
+		      0;
+	json_decref(all);
+	return err;
+}
+
+#else
+
+int report_json(const struct exploration *e, FILE *out)
+{
+	(void)e;
+	(void)out;
+	return -ENOSYS;
+}
+
+#endif
