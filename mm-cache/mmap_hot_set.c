@@ -86,8 +86,8 @@ static const struct workload rare_sequential = {
  *               exact LRU  6.12, 7.3 MGLRU     6.12, 6.18, 7.3 classic
  *   cool           258     1000, 1000          874..919, 998, 998
  *   rare            16     1000, 1000          402..440, 532..579, 537..571
- *   by pread        16     773..906, 919..972  1000, 1 in 10: 450..493
- *   no readahead    16     1000, 32..34        39..40, 39..40, 39 or 638
+ *   by pread        16     773..906, 919..972  1000
+ *   no readahead    16     1000, 32..34        39..40
  *   cool_random    258     229..236            229..236
  *   sequential      16     1000, 1000          410..418, 546..570, 546..570
  *

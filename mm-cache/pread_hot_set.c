@@ -60,16 +60,15 @@ static const struct workload rare_no_readahead = { .mem_pct = 100,
  * Permille of the hot set still cached, medians; each bound lies in a gap.
  *
  *          exact LRU  6.12 MGLRU  7.3 MGLRU   6.12, 6.18, 7.3 classic
- *   warm     831      996..998    999..1000   1000, once 949
+ *   warm     831      996..998    999..1000   1000
  *   cool     258      637..725    957..969    1000
- *   rare      16       16..17      36..45     1000, 1 in 10: 214..630
- *   rare, no readahead 16..18      15..16     1000, 1 in 10: 87
+ *   rare      16       16..17      36..45     1000
+ *   rare, no readahead 16..18      15..16     1000
  *
  * WARM excludes exact LRU and what is worse. COOL excludes twice what exact
  * LRU keeps: a kernel that counts uses does better. RARE excludes a set that
  * is lost to one scan, wholly or half: 7.3 keeps 339..567 when the set is warmed
- * by reads of 1 MiB, not 128 KiB, and up to 620 was seen by other timing. The
- * second mode of classic is why medians judge.
+ * by reads of 1 MiB, not 128 KiB, and up to 620 was seen by other timing.
  */
 #define WARM_KEPT_MIN 900
 #define COOL_KEPT_MIN 500

@@ -47,12 +47,14 @@ static const struct workload cool = WORKLOAD(1000);
  *
  *         exact LRU  6.12 MGLRU  7.3 MGLRU   6.12, 6.18, 7.3 classic
  *   warm     1000       1000      839..873    1000
- *   cool        0     687..726      53..63    1000, 1 in 10: 233
+ *   cool        0     687..726      53..63    944..952, 824, 785..824
  *
  * WARM excludes a kernel that loses half of what fits. COOL excludes exact LRU,
  * and one that has pages read at random push out what is read in order: since a
  * page that starts with a reference is placed in the second-oldest generation
- * (7.x), those read ahead go first.
+ * (7.x), those read ahead go first. Classic has its active list age once after
+ * each flush of its statistics in which a page came back: 82 with 32 flushes for
+ * each 32 MiB, or on a memcg that somebody reads memory.stat of all the time.
  */
 #define WARM_KEPT_MIN 600
 #define COOL_KEPT_MIN 500
