@@ -71,7 +71,7 @@ list_tests()
 }
 
 none='^$'
-no_library='links no lib\(mount\|uring\|jansson\)'
+no_library='links no lib\(mount\|uring\|jansson\)\|mm-cache-compare is not built'
 flags="-Wall -Wextra"
 allowed=$none
 test_build gcc CC=gcc
@@ -138,12 +138,12 @@ else
 	check_skip 32-bit-plan "this machine is $arch, which does not run i686 programs"
 fi
 
-# A compiler that finds no library: everything is built, make says what is
+# A compiler that finds none of the libraries: everything is built, make says what is
 # missing, and a program that needs one skips and names it.
 cat >"$CHECK_TMP/cc-without-libraries" <<'END'
 #!/bin/sh
 for arg in "$@"; do
-	case $arg in -lmount | -lblkid | -luring | -ljansson) exit 1 ;; esac
+	case $arg in -lmount | -lblkid | -luring | -lgsl | -ljansson | -larchive) exit 1 ;; esac
 done
 exec gcc "$@"
 END
@@ -157,6 +157,14 @@ for library in libmount liburing libjansson; do
 			"$CHECK_TMP/without-libraries.log"
 	fi
 done
+if grep -q 'mm-cache-compare is not built.*: libgsl-dev libjansson-dev libarchive-dev$' "$CHECK_TMP/without-libraries.log" &&
+		[ -x "$CHECK_TMP/without-libraries/tools/ktap-table" ] &&
+		[ ! -e "$CHECK_TMP/without-libraries/tools/mm-cache-compare" ]; then
+	check_ok without-libraries-of-compare
+else
+	check_fail without-libraries-of-compare "it is built, or make does not name what it lacks" \
+		"$CHECK_TMP/without-libraries.log"
+fi
 log=$CHECK_TMP/skip.log
 status=0
 (cd "$CHECK_TMP/without-libraries/stage/tools/testing/selftests/mm-cache" &&
