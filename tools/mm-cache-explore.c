@@ -209,9 +209,17 @@ static const char *find_recipe(const char *name)
 	return path;
 }
 
-static int make_plan(char *why, size_t len)
+static int make_plan(const struct options *options, char *why, size_t len)
 {
 	struct lists *given = &asked.given;
+
+	if (options->dir &&
+	    (given->value[KNOB_FS][0] || given->value[KNOB_READ_AHEAD][0])) {
+		snprintf(
+			why, len,
+			"the file system of MM_CACHE_DIR is taken as it is: no --fs, no --read-ahead, or unset it");
+		return -EINVAL;
+	}
 
 	/* A device slower or faster than the report's must not change the ratios. */
 	if (asked.scale != 1 && !given->value[KNOB_PACE][0])
@@ -384,7 +392,7 @@ int main(int argc, char **argv)
 	make_options();
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	if (options_read(&exploration.options, why, sizeof(why)) ||
-	    make_plan(why, sizeof(why))) {
+	    make_plan(&exploration.options, why, sizeof(why))) {
 		fprintf(stderr, "%s: %s\n", name, why);
 		return USAGE;
 	}
