@@ -138,8 +138,10 @@ static int take_sample(struct work *work, uint64_t done, uint64_t total)
 					     read_bytes - work->pass_read_bytes;
 	if (work->hot.pages)
 		err = read_hot(work, &sample.hot);
+	if (err)
+		return err;
 	memcg_stat_none(&sample.stat);
-	if (!err && work->memcg)
+	if (work->memcg)
 		err = memcg_read(work->memcg, &sample.stat);
 	if (err)
 		return failure_note(&work->result->failure, err, "read %s",

@@ -48,6 +48,7 @@ refused()
 	refused 1 "more than any machine does" --dry-run --pace=clock --rate=5000000
 	refused 0 "hot 25.6 MiB" --dry-run
 	refused 64 "recipes/report3" report3
+	MM_CACHE_DIR=$CHECK_TMP refused 64 "no --fs" --fs=xfs
 } >"$why"
 verdict refuses
 

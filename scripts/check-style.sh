@@ -116,7 +116,7 @@ sparse_all()
 	local file
 
 	for file in common/*.c tools/*.c; do
-		sparse -D_GNU_SOURCE= -Icommon -Itools -Wno-vla -Wno-non-pointer-null "$file"
+		sparse -D_GNU_SOURCE= '-DRECIPES_DIR="recipes"' -Icommon -Itools -Wno-vla -Wno-non-pointer-null "$file"
 	done
 }
 quiet sparse "findings of sparse" sparse_all

@@ -37,10 +37,10 @@ needs()
 	compare  cmd:gnuplot                 gnuplot-nox             mm-cache-compare draws no figures
 	install  cmd:rsync                   rsync                   -
 	bench    cmd:fio                     fio                     -
-	explore  cmd:mkfs.ext4               e2fsprogs               -
 	explore  cmd:gnuplot                 gnuplot-nox             mm-cache-explore draws no figures
 	check    cmd:git                     git                     -
 	check    perl:Term::ANSIColor        perl                    -
+	check    perl:JSON::PP               perl                    -
 	check    cmd:shellcheck              shellcheck              -
 	check    cmd:clang                   clang                   -
 	check    clang-asan                  libclang-rt-dev         -

@@ -80,7 +80,7 @@ static int draw(const struct drawing *d, const char *name)
 	FILE *to;
 
 	if (system("command -v gnuplot >/dev/null 2>&1"))
-		return -ENOSYS;
+		return -EOPNOTSUPP;
 	to = popen("gnuplot", "we");
 	if (!to)
 		return -errno;

@@ -9,7 +9,7 @@
 
 /*
  * @name: of the files, without .svg and .png. 0; -ENODATA when there is nothing to
- * draw; -ENOSYS when there is no gnuplot; -EIO when it failed, which it said.
+ * draw; -EOPNOTSUPP when there is no gnuplot; -EIO when it failed, which it said.
  */
 
 /* figure_table() - the rows of the table that show the drawn figure, with ranges. */

@@ -78,7 +78,8 @@ int plan_read(struct plan *plan, const char *path, const struct lists *given,
 
 /*
  * plan_sweep() - every combination of @given; the table has a row for each value
- * of the knob that has most, and a column for each combination of the others. @show: the figure in it. 0 or -EINVAL with a sentence in @why.
+ * of the knob that has most, and a column for each combination of the others.
+ * @show: the figure in it. 0 or -EINVAL with a sentence in @why.
  */
 int plan_sweep(struct plan *plan, const struct lists *given, enum figure show,
 	       char *why, size_t len);

@@ -5,8 +5,9 @@
  *
  * Optimal is Belady's (A study of replacement algorithms for a virtual-storage
  * computer, IBM Systems Journal 5(2), 1966), which makes room by what is needed
- * last, and here also may keep nothing of a request. No policy has fewer misses;
- * only what is asked for counts, and nothing is read ahead.
+ * last, and here also may keep nothing of a request. No policy has fewer misses,
+ * of all requests: where a scan is repeated, it may give the place of a hot page
+ * that is read less often than the scan comes by. Nothing is read ahead.
  */
 #ifndef MM_CACHE_EXPLORE_REPLAY_H
 #define MM_CACHE_EXPLORE_REPLAY_H

@@ -33,10 +33,10 @@ static int places(double v)
 	return fabs(v) < 10 ? 2 : fabs(v) < 1000 ? 1 : 0;
 }
 
-static void print_spread(const struct spread *s, enum figure figure, char *buf,
+static void print_spread(const struct spread *s, enum figure what, char *buf,
 			 size_t len)
 {
-	bool share = !strcmp(figures[figure].unit, "%");
+	bool share = !strcmp(figures[what].unit, "%");
 	double by = share ? 100 : 1;
 	int p = share ? 1 : places(s->max);
 
@@ -179,7 +179,8 @@ void report_table(const struct exploration *e, FILE *out)
 		make_row(e, &plan->rows[r], cells, (1 + r) * columns);
 	print_cells(cells, rows, columns, out);
 	free(cells);
-	fprintf(out, "\nmean / median [min..max] of %u repetitions%s\n", most,
+	fprintf(out, "\nmean / median [min..max] of %u repetitions%s%s\n", most,
+		plan->reported ? "; beside it, what the report gave" : "",
 		e->stopped ? ", stopped early: what there is so far" : "");
 	print_scale(e, out);
 	print_refused(e, out);
@@ -369,7 +370,7 @@ int report_json(const struct exploration *e, FILE *out)
 {
 	(void)e;
 	(void)out;
-	return -ENOSYS;
+	return -EOPNOTSUPP;
 }
 
 #endif

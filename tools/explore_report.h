@@ -23,7 +23,7 @@ void report_details(const struct exploration *e, FILE *out);
 /* report_csv() - a line for each pass of each repetition. */
 void report_csv(const struct exploration *e, FILE *out);
 
-/* report_json() - 0; -EIO; or -ENOSYS when it was built without jansson. */
+/* report_json() - 0; -EIO; or -EOPNOTSUPP when it was built without jansson. */
 int report_json(const struct exploration *e, FILE *out);
 
 #endif

@@ -287,9 +287,9 @@ static int run_once(struct work *w, unsigned int run, unsigned int rep)
 	trial.seed = rep + 1;
 	trial.written = w->written;
 	trial_written(&w->lab, w->written);
-	for (int i = 0; (err == -EBUSY || err == -ESTALE) && !stopped &&
-			i < TRIES && !w->lab.failure.err;
-	     i++) {
+	for (int i = 0; i < TRIES && !stopped; i++) {
+		if ((err != -EBUSY && err != -ESTALE) || w->lab.failure.err)
+			break;
 		watch = watch_new(r);
 		if (!watch)
 			return failure_note(&w->lab.failure, -ENOMEM,
@@ -572,9 +572,7 @@ int exploration_run(struct exploration *e)
 		for (unsigned int j = 0; j < n; j++) {
 			mine[j] = open[j] && same_lab(&e->plan->runs[i],
 						      &e->plan->runs[j]);
-			if (mine[j]) {
-				open[j] = false;
-			}
+			open[j] &= !mine[j];
 		}
 		err = run_lab(e, resolved, mine, &e->plan->runs[i], &progress);
 		for (unsigned int j = 0; j < n; j++)

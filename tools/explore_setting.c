@@ -28,7 +28,7 @@ const struct knob knobs[NR_KNOBS] = {
 	[KNOB_RECLAIM] = { "reclaim", "any", "any, classic or mglru",
 			   "Which reclaim the kernel runs; any: as it is" },
 	[KNOB_MEM] = { "mem", "64M", "a size, none or machine",
-		       "Limit of the memcg; none: no memcg, no limit; machine: no memcg, all of it" },
+		       "Limit of the memcg; none: no memcg; machine: none, all of it" },
 	[KNOB_HIGH] = { "high", "0", A_SHARE,
 			"memory.high of the memcg (0: none)" },
 	[KNOB_FS] = { "fs", "ext4", "ext4, xfs or btrfs",

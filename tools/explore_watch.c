@@ -54,9 +54,9 @@ enum figure figure_by_name(const char *name)
 }
 
 /* Kinds of a request, beside which @what is a page, or a count of pages. */
-#define IS_SCAN (1U << 31) /* of the scan: how far it has come in the pass */
-#define IS_MISSED (1U << 30)
-#define IS_SLOW (1U << 29)
+#define IS_SCAN 0x80000000U /* of the scan: how far it has come in the pass */
+#define IS_MISSED 0x40000000U
+#define IS_SLOW 0x20000000U
 #define WHAT (IS_SLOW - 1)
 
 struct request {

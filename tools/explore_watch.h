@@ -21,14 +21,15 @@
  * @FIG_SLOW:    SHARE of them that took longer than --limit
  * @FIG_P50 ...: latency of them in us, from when they were due: by the clock what
  *               a late read makes others wait is theirs, too
- * @FIG_REFAULTS, @FIG_ACTIVATED, @FIG_SCANNED, @FIG_STOLEN: pages, by memory.stat
+ * @FIG_REFAULTS, @FIG_ACTIVATED, @FIG_SCANNED, @FIG_STOLEN: pages, by memory.stat;
+ *               that of cgroup v1 does not have all of them
  * @FIG_EVICTED: pages of the hot set that reclaim took and nobody has read again,
  *               by cachestat, since the begin of the trial
  * @FIG_LEFT:    MB of the scanned file cached when all is over; of the last pass
  * @FIG_THROUGHPUT: of the scan, MB/s, the hot reads in logical time left out
  * @FIG_AMPLIFICATION: bytes that storage delivered to the trial, for the hot set,
  *               too, by byte that the scan asked for
- * @FIG_PRESSURE: ms that some task waited for memory (PSI)
+ * @FIG_PRESSURE: ms that some task waited for memory (PSI of cgroup v2)
  * @FIG_RATE:    hot reads a second, of the whole trial, by the clock
  * @FIG_LATE:    SHARE of those of the whole trial that were made when the next one
  *               was due

@@ -57,8 +57,7 @@ static const char doc[] =
 	"Measures what a scan leaves of a hot set, and how fast it reads, with every\n"
 	"knob of the workload. Without a RECIPE, one setting, or each combination of\n"
 	"those knobs that are given several values: --period=102,51,20,5.\n"
-	"\v"
-	"RECIPE is a file, or the name of one of those that lie in recipes/ beside the\n"
+	"\vRECIPE is a file, or the name of one of those that lie in recipes/ beside the\n"
 	"sources of this program: report1, report2. Knobs on the command line win over\n"
 	"it. --scale=1/16 shrinks sizes and seconds, and has hot reads in logical time:\n"
 	"then reads of each page by scan are as at full size, however fast the device.\n"
@@ -78,9 +77,6 @@ static const char doc[] =
 	"  64  wrong usage\n";
 
 #define MIB 1048576.0
-#define PLAIN_OPTIONS 13
-static struct argp_option option_list[NR_KNOBS + PLAIN_OPTIONS];
-
 static const struct argp_option plain_options[] = {
 	{ NULL, 0, NULL, 0, "What is measured, and shown:", 2 },
 	{ "reps", KEY_REPS, "N", 0, "Repetitions, 1 to 99 (5)", 2 },
@@ -104,12 +100,12 @@ static const struct argp_option plain_options[] = {
 	{ 0 },
 };
 
+static struct argp_option
+	option_list[NR_KNOBS + sizeof(plain_options) / sizeof(*plain_options)];
+
 static void make_options(void)
 {
 	static char help[NR_KNOBS][400];
-	_Static_assert(sizeof(plain_options) / sizeof(*plain_options) ==
-			       PLAIN_OPTIONS,
-		       "PLAIN_OPTIONS");
 
 	for (int k = 0; k < NR_KNOBS; k++) {
 		snprintf(help[k], sizeof(help[k]), "%s: %s (%s)", knobs[k].help,
@@ -213,9 +209,17 @@ static const char *find_recipe(const char *name)
 	return path;
 }
 
-static int make_plan(char *why, size_t len)
+static int make_plan(const struct options *options, char *why, size_t len)
 {
 	struct lists *given = &asked.given;
+
+	if (options->dir &&
+	    (given->value[KNOB_FS][0] || given->value[KNOB_READ_AHEAD][0])) {
+		snprintf(
+			why, len,
+			"the file system of MM_CACHE_DIR is taken as it is: no --fs, no --read-ahead, or unset it");
+		return -EINVAL;
+	}
 
 	/* A device slower or faster than the report's must not change the ratios. */
 	if (asked.scale != 1 && !given->value[KNOB_PACE][0])
@@ -259,7 +263,7 @@ static int write_file(const struct exploration *e, const char *path,
 	err = write(e, out);
 	if (out != stdout && fclose(out) && !err)
 		err = -errno;
-	if (err == -ENOSYS)
+	if (err == -EOPNOTSUPP)
 		fprintf(stderr,
 			"mm-cache-explore: no JSON: it was built without jansson (Debian: libjansson-dev)\n");
 	else if (err)
@@ -273,7 +277,7 @@ static int draw(const struct exploration *e, const char *name,
 {
 	int err = name ? figure(e, name) : 0;
 
-	if (err == -ENOSYS)
+	if (err == -EOPNOTSUPP)
 		fprintf(stderr,
 			"mm-cache-explore: %s is not drawn: no gnuplot (Debian: make deps)\n",
 			name);
@@ -344,17 +348,19 @@ static enum exit_code print_plan(const struct exploration *e)
 			code = NOT_ALL;
 		t = &r.trial;
 		printf("%s: ", run_title(&plan, i, title, sizeof(title)));
-		if (*why)
+		if (*why) {
 			printf("refused: %s\n", why);
-		else
-			printf("limit %.1f MiB, hot %.1f MiB, scan %.1f MiB, %.4f reads of each page a pass\n",
-			       t->mem_bytes / MIB, t->hot.bytes / MIB,
-			       t->scan.bytes / MIB, touches_of(&r));
+			continue;
+		}
+		printf("limit %.1f MiB, hot %.1f MiB, scan %.1f MiB, ",
+		       t->mem_bytes / MIB, t->hot.bytes / MIB,
+		       t->scan.bytes / MIB);
+		printf("%.4f reads by page and pass\n", touches_of(&r));
 	}
 	return code;
 }
 
-static enum exit_code explore(struct exploration *e)
+static enum exit_code run_plan(struct exploration *e)
 {
 	int err;
 
@@ -386,7 +392,7 @@ int main(int argc, char **argv)
 	make_options();
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	if (options_read(&exploration.options, why, sizeof(why)) ||
-	    make_plan(why, sizeof(why))) {
+	    make_plan(&exploration.options, why, sizeof(why))) {
 		fprintf(stderr, "%s: %s\n", name, why);
 		return USAGE;
 	}
@@ -397,7 +403,7 @@ int main(int argc, char **argv)
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	umask(022);
-	code = explore(&exploration);
+	code = run_plan(&exploration);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "%s: cannot write: %s\n", name,
 			strerror(errno));
