@@ -188,10 +188,18 @@ static void test_trial_in_logical_time(void)
 	unit_lab_close(&lab);
 }
 
+/* Whether others took the CPU in the meantime, or the pace is wrong. */
+static bool took_longer(void)
+{
+	return seen->scanned_ns[0] > 150 * MS ||
+	       seen->scanned_ns[1] > 150 * MS || seen->result.hot_ns > 450 * MS;
+}
+
 static void test_trial_by_the_clock(void)
 {
 	struct trial_observer watch;
 	struct trial trial = watched(&watch);
+	int tries = 20;
 
 	unit_lab_open(&lab);
 	trial.hot.period_ns = 2 * MS;
@@ -199,10 +207,12 @@ static void test_trial_by_the_clock(void)
 	trial.hot.gap_ns = 100 * MS;
 	trial.hot.readers = 2;
 	trial.scan.per_second = 40 * MIB; /* 100 ms a pass */
-	IS(run(&trial), 0);
+	/* 400 ms at 500 reads a second; on a busy machine in one of 20 tries. */
+	do {
+		IS(run(&trial), 0);
+	} while (took_longer() && --tries);
 	IS_TEXT(lab.failure.text, "");
-	/* 400 ms at 500 reads a second, on a machine that may be busy. */
-	IS_WITHIN(seen->hot_reads, 190, 280);
+	IS_WITHIN(seen->hot_reads, 190, 225);
 	IS(seen->result.touched, seen->hot_reads);
 	IS_WITHIN(seen->before_pass[0], 40, 80);
 	IS_WITHIN(seen->scanned_ns[0] / MS, 99, 150);
