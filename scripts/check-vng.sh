@@ -25,13 +25,7 @@ guest() {
 
 # expect NAME CODE WORDS: of the guest before.
 expect() {
-	if [ "$code" != "$2" ]; then
-		check_fail "$1" "exit $code, not $2" "$out"
-	elif ! grep -q -- "$3" "$out"; then
-		check_fail "$1" "no '$3' in its output" "$out"
-	else
-		check_ok "$1"
-	fi
+	check_said "$1" "$2" "$3" "$code" "$out"
 }
 
 # --------------------------------------------- run-vng.sh with a false guest

@@ -32,6 +32,7 @@ needs()
 	run      cmd:mkfs.ext4               e2fsprogs               tests with a scratch file system of their own skip
 	install  cmd:rsync                   rsync                   -
 	bench    cmd:fio                     fio                     -
+	gate     cmd:gnuplot                 gnuplot-nox             -
 	check    cmd:git                     git                     -
 	check    perl:Term::ANSIColor        perl                    -
 	check    cmd:shellcheck              shellcheck              -
@@ -90,7 +91,8 @@ groups_of()
 		bench) groups+=" run bench" ;;
 		install | gen_tar) groups+=" install" ;;
 		vng) groups+=" install vng" ;;
-		check) groups+=" run install bench vng check" ;;
+		gate) groups+=" install vng gate" ;;
+		check) groups+=" run install bench vng gate check" ;;
 		*) die "$goal: no goal that deps.sh knows; its list is in groups_of()" ;;
 		esac
 	done
