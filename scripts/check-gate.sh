@@ -79,8 +79,10 @@ wait $!
 # boot $$
 ok 1 selftests: mm-cache: pread_hot_set
 LOG
+[ ! -e "$fake/second-try" ] || echo "run-vng.sh: the guest never came up: booting it again"
 if [ $code = 70 ]; then
 	echo "run-vng.sh: guest died: Kernel panic" >&2
+	echo "run-vng.sh: of its console (all of it: $log.console):" >&2
 	echo "    the last line of its console" >&2
 	echo "console" >"$log.console"
 fi
@@ -313,6 +315,7 @@ afresh
 echo 'code=70' >"$fake/legs/01-3"
 gate 6.12 7 --blocks 1
 expect guest-died 3 'B 01-3: the guest died'
+expect died-reason-shown 3 'B 01-3: [0-9]* s: guest died: Kernel panic'
 expect died-console-shown 3 'the last line of its console'
 equal died-ends-the-gate "01-1 01-2 01-3" "$(begun)"
 equal died-log-kept "A/01-1.log B/01-2.log / B/01-3.died 10" \
@@ -328,6 +331,11 @@ echo 0 >"$fake/verdict"
 rm "$dir/B/01-3.died"
 gate 6.12 7 --blocks 1
 expect died-forgiven 0 pass
+
+touch "$fake/second-try"
+gate 6.12 7 --blocks 2
+expect second-try-is-said-aloud 0 'the guest never came up: booting it again'
+rm "$fake/second-try"
 
 # trouble NAME LEG-SNIPPET WORDS
 trouble() {

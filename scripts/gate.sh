@@ -375,7 +375,7 @@ resolve()
 		die "$1 (${side_args[1]}): see above"
 	mapfile -t lines <"$work/resolved"
 	[ ${#lines[@]} -eq 3 ] || die "$run_vng --resolve printed ${#lines[@]} lines"
-	say "$1: ${lines[0]} ${side_args[*]:2}"
+	say "$1:" "${lines[0]}" "${side_args[@]:2}"
 	declare -g "image_$1=${lines[1]}"
 	accel=${lines[2]}
 	side_args=(--kernel "${lines[1]}" "${side_args[@]:2}")
@@ -607,6 +607,7 @@ leg_ended()
 	side=$(side_of "$leg")
 	name="$side $leg"
 	said=$(grep -v '^[[:space:]]*$' "$work/$leg.out" | tail -n 1)
+	grep -A 5 'booting it again' "$work/$leg.out" >&2
 	case $code in
 	[0-4])
 		if grep -q 'Bail out!' "$work/$leg.log" 2>/dev/null || [ ! -s "$work/$leg.log" ]; then
@@ -622,7 +623,8 @@ leg_ended()
 		;;
 	70)
 		trouble="$name: the guest died; its log: $dir/$side/$leg.died, its console: $dir/guests/$side-$leg.console"
-		grep -A 30 'guest died:' "$work/$leg.out" >&2
+		said=$(grep -m 1 -o 'guest died: .*' "$work/$leg.out")
+		grep -A 30 'of its console' "$work/$leg.out" | sed '1d' >&2
 		keep_as died "$leg"
 		keep_guest "$leg"
 		;;
