@@ -56,6 +56,13 @@ fi
 leg=$(basename "$log" .log)
 echo "begin $leg $$" >>"$fake/calls"
 trap 'kill $! 2>/dev/null; exit 143' TERM
+# Where so many are up at a time, each waits for the others of its round.
+together=$(cat "$fake/together")
+mine=$(sed "/ $$\$/q" "$fake/calls" | grep -c ^begin)
+for _ in $(seq 200); do
+	[ "$(grep -c ^begin "$fake/calls")" -lt $(((mine + together - 1) / together * together)) ] || break
+	sleep 0.1
+done
 kept=$(cat "$kernel")
 code=0
 [ ! -e "$fake/legs/$leg" ] || . "$fake/legs/$leg"
@@ -128,6 +135,7 @@ afresh() {
 	rm -rf "$dir" "$fake"/{calls,compared,arguments} "$fake"/legs/*
 	: >"$fake/calls"
 	echo 0.02 >"$fake/seconds"
+	echo 1 >"$fake/together"
 	echo kvm >"$fake/accel"
 	echo 0 >"$fake/verdict"
 	echo 0 >"$fake/blocks-more"
@@ -197,10 +205,9 @@ echo 9 >"$fake/verdict"
 gate 6.12 7
 expect verdict-unheard-of 3 'ended with status 9'
 
-# By the clock of the false guests: the pair is up at the same time, A first.
+# Each waits for the other: unless both are booted, nothing goes on.
 afresh
-echo tcg >"$fake/accel"
-echo 0.4 >"$fake/seconds"
+echo 2 >"$fake/together"
 gate --blocks 1 --jobs 2 6.12 7
 expect pairs 0 'pass'
 equal pairs-side-by-side "01-1 01-2 / 01-3 01-4 /" \
@@ -216,6 +223,7 @@ equal lost-leg-beside-its-partner "01-1 01-2" "$(begun | xargs -n 1 | sort | xar
 equal partner-keeps-its-log "$before" "$(md5sum "$dir/B/01-2.log")"
 
 afresh
+echo 4 >"$fake/together"
 gate --blocks 1 --jobs 4 6.12 7
 equal four-at-a-time "begin begin begin begin end end end end" "$(cut -d ' ' -f 1 "$fake/calls" | xargs)"
 
@@ -368,33 +376,37 @@ guests_gone() {
 	return 1
 }
 
-# interrupted NAME JOBS SIGNAL...: by one signal after the other at random moments,
-# until all is complete. What was complete at a signal is the same at the end.
+# interrupted NAME JOBS SIGNAL...: by one signal after the other, each a random
+# number of events and a moment after the start, until all is complete. What was
+# complete at a signal is the same at the end.
 interrupted() {
-	local name=$1 jobs=$2 signal pid complete='' wrong='' cut=0 moment after want
+	local name=$1 jobs=$2 signal pid complete='' wrong='' cut=0 until_event pause when want
 
 	shift 2
 	afresh
-	# Eight boots take twice as long as the longest wait for a signal.
-	echo "0.$((3 * jobs))" >"$fake/seconds"
+	echo 0.2 >"$fake/seconds"
 	while :; do
 		signal=$1
 		shift
 		set -- "$@" "$signal"
-		moment=$((RANDOM % 130))
-		after=$(printf '%d.%02d' $((moment / 100)) $((moment % 100)))
+		until_event=$(($(wc -l <"$fake/calls") + RANDOM % 6))
+		pause=0.$((RANDOM % 4))$((RANDOM % 10))
+		when="event $until_event and $pause s"
 		# A shell starts its background jobs deaf to SIGINT; env does not.
 		env --default-signal=INT "$fake/scripts/gate.sh" --dir "$dir" --jobs "$jobs" 6.12 7 \
 			>"$out" 2>&1 </dev/null &
 		pid=$!
-		sleep "$after"
+		while [ "$(wc -l <"$fake/calls")" -lt $until_event ] && kill -0 $pid 2>/dev/null; do
+			sleep 0.02
+		done
+		sleep $pause
 		kill -s "$signal" "$pid" 2>/dev/null
 		code=0
 		wait "$pid" 2>/dev/null || code=$?
-		guests_gone || wrong+=" a guest outlived $signal after $after s;"
+		guests_gone || wrong+=" a guest outlived $signal at $when;"
 		[ ! -d "$dir/A" ] || [ -z "$complete" ] ||
 			(cd "$dir" && md5sum --quiet -c <<<"$complete") >/dev/null 2>&1 ||
-			wrong+=" a complete log changed or went after $signal after $after s;"
+			wrong+=" a complete log changed or went after $signal at $when;"
 		[ ! -d "$dir/A" ] || complete=$(sums)
 		[ "$code" != 0 ] || break
 		cut=$((cut + 1))
@@ -404,14 +416,14 @@ interrupted() {
 		HUP) want=129 ;;
 		KILL) want=137 ;;
 		esac
-		[ "$code" = $want ] || wrong+=" exit $code after $signal;"
+		[ "$code" = $want ] || wrong+=" exit $code after $signal at $when;"
 		[ $cut -lt 60 ] || break
 	done
 	[ $cut -ge 2 ] || wrong+=" only $cut interruptions;"
 	[ "$(logs | wc -w)" = 8 ] || wrong+=" $(logs | wc -w) logs;"
 	[ "$(grep -rh '^# boot' "$dir/A" "$dir/B" | sort -u | wc -l)" = 8 ] || wrong+=" not 8 boots in the logs;"
 	[ "$(grep -rl '^ok 1 selftests' "$dir/A" "$dir/B" | wc -l)" = 8 ] || wrong+=" a log is cut;"
-	[ ! -e "$dir/work" ] || wrong+=" $dir/work is left;"
+	[ ! -e "$dir/.gate.tmp" ] || wrong+=" $dir/.gate.tmp is left;"
 	if [ -n "$wrong" ]; then
 		check_fail "$name" "$wrong" "$out"
 	else
@@ -422,6 +434,13 @@ interrupted() {
 interrupted interrupted-by-signals 1 INT TERM HUP
 interrupted killed-outright 1 KILL
 interrupted interrupted-pairs 2 KILL INT
+
+# Killed before it had written anything but directories.
+afresh
+mkdir -p "$dir"/{A,B,guests}
+touch "$dir/gate.lock"
+gate 6.12 7 --blocks 1
+expect killed-at-its-start 0 pass
 
 # A second gate waits for the first.
 afresh

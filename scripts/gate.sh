@@ -309,19 +309,20 @@ open_dir()
 {
 	mkdir -p "$dir" 2>/dev/null || die "$dir: cannot be made"
 	dir=$(cd "$dir" && pwd) || die "$dir: cannot be entered"
-	: 2>/dev/null >>"$dir/lock" || die "$dir: cannot be written to"
-	exec {lock}>>"$dir/lock"
+	: 2>/dev/null >>"$dir/gate.lock" || die "$dir: cannot be written to"
+	exec {lock}>>"$dir/gate.lock"
 	if ! flock -n "$lock"; then
 		say "waiting for another gate in $dir, or for guests of it, to end"
-		flock -w 30 "$lock" || die "$dir: another gate is at work there (fuser $dir/lock tells)"
+		flock -w 30 "$lock" || die "$dir: another gate is at work there (fuser $dir/gate.lock tells)"
 	fi
-	work=$dir/work
+	work=$dir/.gate.tmp
 	if [ -n "$fresh" ] && [ -e "$dir/gate.conf" ]; then
 		rm -rf "$dir"/{A,B,guests,times,blocks,gate.conf}
 		remove_reports
 	fi
 	rm -rf "$work"
-	[ -e "$dir/gate.conf" ] || [ -z "$(find "$dir" -mindepth 1 ! -name lock -print -quit)" ] ||
+	# Killed at its very start, a gate leaves empty directories.
+	[ -e "$dir/gate.conf" ] || [ -z "$(find "$dir" ! -type d ! -name gate.lock -print -quit)" ] ||
 		die "$dir: is not empty, and no gate made it: give another --dir"
 	mkdir -p "$dir"/{A,B,guests} "$work" || die "$dir: cannot be written to"
 }
