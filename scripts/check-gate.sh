@@ -104,20 +104,24 @@ cat >"$fake/mm-cache-compare" <<'END'
 fake=$(cd "$(dirname "$0")/../.." && pwd)
 printf '[%s]' "$@" >>"$fake/compared"
 echo >>"$fake/compared"
-output=/dev/stdout text="the table"
+output=/dev/stdout text="the table" whole=yes
 sets=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--output) output=$2; shift ;;
 	--figure) echo figure >"$2"; shift ;;
-	--across) shift ;;
-	--blocks-more) text=$(cat "$fake/blocks-more") ;;
-	--format=*) ;;
+	--blocks-more) text=$(cat "$fake/blocks-more") whole='' ;;
+	--across=refuse) exit 3 ;;
+	--format=* | --across=*) ;;
 	*) sets+=("${1#*=}") ;;
 	esac
 	shift
 done
-for leg in A:1 A:4 B:2 B:3; do
+if [ -n "$whole" ] && compgen -G "${sets[1]}/*.died" >/dev/null; then
+	echo "a guest died" >"$output"
+	exit 1
+fi
+for leg in ${whole:+A:1 A:4 B:2 B:3}; do
 	set=${sets[0]}
 	[[ $leg == A:* ]] || set=${sets[1]}
 	for log in "$set"/*.log; do
@@ -191,7 +195,7 @@ expect prints-the-table 0 '^the table$'
 equal leaves-reports "figure.png figure.svg junit.xml report.json report.md report.txt" \
 	"$(cd "$dir" && find . -name 'report*' -o -name junit.xml -o -name 'figure*' | sed 's,^./,,' | sort | xargs)"
 equal compared-as-agreed "[--format=table][--output][$dir/report.txt][--figure][$dir/figure.svg][--figure][$dir/figure.png][6.12=$dir/A][7=$dir/B]" \
-	"$(head -n 1 "$fake/compared")"
+	"$(grep -m 1 table "$fake/compared")"
 gate 6.12 7
 expect complete-is-not-booted-again 0 'all 8 boots are complete'
 equal complete-logs-stay 8 "$(begun | wc -w)"
@@ -249,13 +253,17 @@ expect settings 0 pass
 equal settings-of-a "[--kernel][$fake/debian-7][--reclaim][classic][--append][a=1,2][--append][b][--sysctl][vm.swappiness=10][--programs][pread_hot_set][--reps][3][--memory][2G][--cpus][1][--fs][xfs][--set][X=1][--set][Y=2][--boot-tries][2]" "$(told 01-1)"
 equal settings-of-b "[--kernel][$fake/debian-7][--reclaim][mglru][--set][MM_CACHE_READ_AHEAD_KB=0][--set][MM_CACHE_MEM=128M][--programs][pread_hot_set][--reps][3][--memory][2G][--cpus][1][--fs][xfs][--set][X=1][--set][Y=2][--boot-tries][2]" "$(told 01-3)"
 equal across-what-differs "memcg read_ahead_kb reclaim" \
-	"$(grep -o '\[--across\]\[[a-z_]*' "$fake/compared" | sed 's/.*\[//' | sort -u | xargs)"
+	"$(grep -o '\[--across=[a-z_]*' "$fake/compared" | sed 's/.*=//' | sort -u | xargs)"
 afresh
-gate 7,reclaim=mglru 7,reclaim=mglru --blocks 1 --across thp
+gate 7,reclaim=mglru 7,reclaim=mglru --blocks 1 -- --across=thp
 expect a-against-a 0 'A and B are the same'
-equal across-by-request "[--across][thp]" "$(grep -o '\[--across\]\[[a-z_]*\]' "$fake/compared" | sort -u)"
+equal options-of-the-comparison "[--across=thp]" "$(grep -o '\[--across[^]]*\]' "$fake/compared" | sort -u)"
 equal names-differ "[7,reclaim:mglru-A=$dir/A][7,reclaim:mglru-B=$dir/B]" \
 	"$(head -n 1 "$fake/compared" | grep -o '\[7,.*')"
+afresh
+gate 6.12 7 -- --across=refuse
+expect not-comparable 3 'cannot be compared'
+equal not-comparable-is-seen-early "01-1 01-2" "$(begun)"
 
 # refused NAME WORDS ARGUMENT...: before anything is booted.
 refused() {
@@ -322,21 +330,25 @@ equal changed-leg-does-not-count "A/01-1.log B/01-2.log" "$(logs)"
 afresh
 echo 'code=70' >"$fake/legs/01-3"
 gate 6.12 7 --blocks 1
-expect guest-died 3 'B 01-3: the guest died'
-expect died-reason-shown 3 'B 01-3: [0-9]* s: guest died: Kernel panic'
-expect died-console-shown 3 'the last line of its console'
+expect guest-of-b-died 1 'B 01-3: the guest died'
+expect died-reason-shown 1 'B 01-3: [0-9]* s: guest died: Kernel panic'
+expect died-console-shown 1 'the last line of its console'
 equal died-ends-the-gate "01-1 01-2 01-3" "$(begun)"
 equal died-log-kept "A/01-1.log B/01-2.log / B/01-3.died 10" \
 	"$(logs) / B/$(basename "$dir"/B/*.died) $(wc -l <"$dir/B/01-3.died")"
-rm "$fake/legs/01-3"
+afresh
+echo 'code=70' >"$fake/legs/01-4"
 gate 6.12 7 --blocks 1
-expect died-withholds-a-pass 3 "guests died: $dir/B/01-3.died"
-equal died-is-booted-by-the-next-start "01-1 01-2 01-3 01-3 01-4" "$(begun)"
+expect guest-of-a-died 3 'A 01-4: the guest died'
+rm "$fake/legs/01-4"
+gate 6.12 7 --blocks 1
+expect died-withholds-a-pass 3 "guests died: $dir/A/01-4.died"
+equal died-is-booted-by-the-next-start "01-1 01-2 01-3 01-4 01-4" "$(begun)"
 echo 1 >"$fake/verdict"
 gate 6.12 7 --blocks 1
 expect died-leaves-a-fail 1 fail
 echo 0 >"$fake/verdict"
-rm "$dir/B/01-3.died"
+rm "$dir/A/01-4.died"
 gate 6.12 7 --blocks 1
 expect died-forgiven 0 pass
 

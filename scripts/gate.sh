@@ -9,7 +9,7 @@ set -u -o pipefail
 usage()
 {
 	cat <<'END'
-usage: scripts/gate.sh A B [options]
+usage: scripts/gate.sh A B [options] [-- options of mm-cache-compare]
 
 A is the kernel as it was, B as it shall be. Each is KERNEL[,SETTING=VALUE]...
 
@@ -39,10 +39,6 @@ where
   --fresh            forget what DIR holds. Otherwise boots that are complete are
                      not made again, if kernels, suite and options are the same
 
-the comparison
-  --across KEY       an "# env" KEY that differs on purpose (any number); those
-                     of the settings above are known, but for sysctl
-
 passed to scripts/run-vng.sh, for A and for B
   --programs A,B --reps N --reclaim R --fs FS --set NAME=VALUE
   --sysctl NAME=VALUE --append OPTION --memory SIZE --cpus N --disk SIZE
@@ -53,19 +49,24 @@ A/BB-P.log and B/BB-P.log (block, position), what else the guests said in guests
 and the verdict: report.txt, report.md, report.json, junit.xml, figure.svg,
 figure.png.
 
-A guest that dies ends the gate; what it said is kept as BB-P.died. The next start
-boots it again, but as long as the .died file is there, nothing passes. Other logs
-that are of no use are kept as BB-P.broken.
+A guest that dies ends the gate, and fails it if it was one of B; what it said is
+kept as BB-P.died. The next start boots it again, but as long as the .died file is
+there, nothing passes. Other logs that are of no use are kept as BB-P.broken.
+
+What goes to build/tools/mm-cache-compare (its --help tells) may be another at the
+next start: --allow-skips when only one kernel can run a test, --across KEY when an
+"# env" line differs on purpose. Those of the settings above are known, but for
+sysctl and append.
 
 examples
-  scripts/gate.sh 6.12 7
+  scripts/gate.sh 6.12 7 -- --allow-skips
   scripts/gate.sh ~/linux-before ~/linux-after --budget 40m
   scripts/gate.sh 7,reclaim=classic 7,reclaim=mglru --programs pread_hot_set
   scripts/gate.sh ~/linux ~/linux,sysctl:vm.vfs_cache_pressure=50
 
 exit status: 0 pass, 1 fail, 2 undecided (--more), 3 wrong usage, something
-missing, a guest that died, or logs that cannot be compared; 130, 143, 129 ended
-by INT, TERM, HUP
+missing, a guest of A that died, or logs that cannot be compared; 130, 143, 129
+ended by INT, TERM, HUP
 END
 }
 
@@ -112,7 +113,7 @@ die()
 # ------------------------------------------------------------------- arguments
 
 dir='' blocks='' budget='' more='' fresh='' jobs='' accel=auto programs=''
-common=() limits=() across=() specs=()
+common=() limits=() specs=() compare_args=()
 image_A='' image_B='' settings_A=() settings_B=()
 # What run-vng.sh is told for each side.
 # shellcheck disable=SC2034 # used by reference
@@ -140,6 +141,11 @@ while [ $# -gt 0 ]; do
 		shift
 		continue
 		;;
+	--)
+		shift
+		compare_args=("$@")
+		break
+		;;
 	--*)
 		[ $# -ge 2 ] || die "$1: unknown, or without its value (--help tells)"
 		;;
@@ -155,7 +161,6 @@ while [ $# -gt 0 ]; do
 	--budget) budget=$2 ;;
 	--jobs) jobs=$2 ;;
 	--dir) dir=$2 ;;
-	--across) across+=("$2") ;;
 	--accel) accel=$2 ;;
 	--programs)
 		programs=$2
@@ -245,7 +250,8 @@ differences()
 }
 while read -r setting; do
 	key=$(env_key "$setting")
-	[ -z "$key" ] || [[ " ${across[*]-} " == *" $key "* ]] || across+=("$key")
+	[ -z "$key" ] || [[ " ${compare_args[*]-} " == *" --across=$key "* ]] ||
+		compare_args+=("--across=$key")
 done < <(differences)
 with_reclaim=$(printf '%s\n' "${settings_A[*]-}" "${settings_B[*]-}" | grep -cE '(^| )reclaim=')
 [ "$with_reclaim" != 1 ] ||
@@ -523,6 +529,13 @@ until_when()
 	printf '%(%H:%M)T' $(($(printf '%(%s)T' -1) + $1))
 }
 
+# To $work/more. It tells, too, whether what there is can be compared at all.
+ask_blocks_more()
+{
+	patiently "$compare" ${compare_args[@]+"${compare_args[@]}"} --blocks-more "${sets[@]}" >"$work/more" ||
+		[ $? -le $UNDECIDED ] || die "the logs in $dir cannot be compared: see above"
+}
+
 plan()
 {
 	local begun planned more_blocks complete=0 block seconds source
@@ -537,8 +550,7 @@ plan()
 		target=$planned
 	elif [ -n "$more" ]; then
 		[ "$complete" -gt 0 ] || die "--more: there is no complete block in $dir to tell how many"
-		patiently "$compare" "${compare_args[@]}" --blocks-more "${sets[@]}" >"$work/more" ||
-			[ $? -le $UNDECIDED ] || die "the logs in $dir cannot be compared: see above"
+		ask_blocks_more
 		more_blocks=$(cat "$work/more")
 		[[ $more_blocks =~ ^[0-9]{1,6}$ ]] || die "$compare --blocks-more said '$more_blocks'"
 		say "the comparison asks for $(count "$more_blocks" block) more"
@@ -581,8 +593,8 @@ plan()
 
 # ----------------------------------------------------------------------- boots
 
-# What stopped the gate, if anything.
-trouble=''
+# What stopped the gate, if anything, and whether it was a guest that died.
+trouble='' died=''
 
 keep_as()
 {
@@ -623,6 +635,7 @@ leg_ended()
 		fi
 		;;
 	70)
+		died=yes
 		trouble="$name: the guest died; its log: $dir/$side/$leg.died, its console: $dir/guests/$side-$leg.console"
 		said=$(grep -m 1 -o 'guest died: .*' "$work/$leg.out")
 		grep -A 30 'of its console' "$work/$leg.out" | sed '1d' >&2
@@ -669,7 +682,13 @@ run_round()
 		sync "$work/$leg.log"
 		mv "$work/$leg.log" "$dir/$(side_of "$leg")/$leg.log" || die "$dir: cannot be written to"
 	done
+	if [ -n "$died" ]; then
+		say "$trouble"
+		judge
+		exit
+	fi
 	[ -z "$trouble" ] || die "$trouble"
+	[ -z "$(find "$dir/A" -name '*.log')" ] || [ -z "$(find "$dir/B" -name '*.log')" ] || ask_blocks_more
 	echo "$(sort_letters "$kind") $((SECONDS - round_begin))" >>"$dir/times"
 }
 
@@ -702,14 +721,14 @@ run_blocks()
 
 judge()
 {
-	local format file code verdict='' died
+	local format file code verdict='' dead
 
 	remove_reports
 	for format in table:report.txt markdown:report.md json:report.json junit:junit.xml; do
 		file=$dir/${format#*:}
 		local extra=()
 		[ "$format" != table:report.txt ] || extra=(--figure "$dir/figure.svg" --figure "$dir/figure.png")
-		patiently "$compare" "${compare_args[@]}" --format="${format%:*}" --output "$file" \
+		patiently "$compare" ${compare_args[@]+"${compare_args[@]}"} --format="${format%:*}" --output "$file" \
 			${extra[@]+"${extra[@]}"} "${sets[@]}"
 		code=$?
 		[ $code -le $BROKEN ] || die "$compare ended with status $code"
@@ -717,9 +736,9 @@ judge()
 		[ "$verdict" != $BROKEN ] || die "the logs in $dir cannot be compared: see above"
 	done
 	cat "$dir/report.txt"
-	died=$(find "$dir/A" "$dir/B" -name '*.died*' | sort | paste -sd ' ')
-	if [ -n "$died" ]; then
-		say "guests died: $died"
+	dead=$(find "$dir/A" "$dir/B" -name '*.died*' | sort | paste -sd ' ')
+	if [ -n "$dead" ]; then
+		say "guests died: $dead"
 		[ "$verdict" = $FAIL ] || die "no verdict while those are there: remove them when you know why they died"
 	fi
 	case $verdict in
@@ -768,10 +787,6 @@ if [ "$image_A ${settings_A[*]-}" = "$image_B ${settings_B[*]-}" ]; then
 	say "A and B are the same: whatever differs is chance"
 fi
 sets=("$label_A=$dir/A" "$label_B=$dir/B")
-compare_args=()
-for key in ${across[@]+"${across[@]}"}; do
-	compare_args+=(--across "$key")
-done
 target=''
 plan
 run_blocks
