@@ -271,7 +271,7 @@ every_case()
 	done | grep -A 20 'Sanitizer\|runtime error'
 	[ "${PIPESTATUS[1]}" -eq 1 ]
 }
-if check_run table-build sanitized "$CHECK_TOP/tools/ktap-table.c" -o "$CHECK_TMP/ktap-table"; then
+if check_run table-build sanitized "$CHECK_TOP"/tools/{ktap-table,printable,text}.c -o "$CHECK_TMP/ktap-table"; then
 	check_run table-sanitized every_case
 fi
 

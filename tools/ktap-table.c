@@ -9,12 +9,13 @@
 #include <ctype.h>
 #include <err.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ktap_parse.h"
+#include "printable.h"
+#include "text.h"
 
 /* Columns that a line may take before it is wrapped */
 #define LINE_COLUMNS 100
@@ -79,57 +80,6 @@ static const struct {
 
 /* --- strings ------------------------------------------------------------ */
 
-static void *need_memory(void *memory)
-{
-	if (!memory)
-		err(KTAP_S_NOTHING, "memory");
-	return memory;
-}
-
-__attribute__((format(printf, 1, 2))) static char *text(const char *fmt, ...)
-{
-	va_list args;
-	char *s;
-
-	va_start(args, fmt);
-	if (vasprintf(&s, fmt, args) < 0)
-		s = NULL;
-	va_end(args);
-	return need_memory(s);
-}
-
-/* Bytes of the UTF-8 character at s that may be printed as it is; else 0 */
-static size_t character(const char *s)
-{
-	const unsigned char *u = (const unsigned char *)s;
-	size_t len, i;
-
-	if (*u < 0x80)
-		return *u >= 0x20 && *u != 0x7f;
-	len = *u >= 0xf0 ? 4 : *u >= 0xe0 ? 3 : 2;
-	if (*u < 0xc2 || *u > 0xf4)
-		return 0;
-	for (i = 1; i < len; i++) {
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	/* Overlong, surrogates, too large, and the C1 controls */
-	if ((*u == 0xe0 && u[1] < 0xa0) || (*u == 0xed && u[1] > 0x9f) ||
-	    (*u == 0xf0 && u[1] < 0x90) || (*u == 0xf4 && u[1] > 0x8f) ||
-	    (*u == 0xc2 && u[1] < 0xa0))
-		return 0;
-	return len;
-}
-
-static size_t columns(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
-	return n;
-}
-
 static bool is_markup(const char *s)
 {
 	/* A < begins a tag only before these */
@@ -139,24 +89,20 @@ static bool is_markup(const char *s)
 }
 
 /* What a terminal, and Markdown if that is asked for, can be given */
-static char *printable(const char *s)
+static char *shown(const char *s)
 {
-	char *out = need_memory(malloc(4 * strlen(s) + 1)), *to = out;
-	size_t len;
+	char *plain = need_memory(printable(s)), *from = plain, *out, *to;
 
-	while (*s) {
-		len = character(s);
-		if (!len) {
-			to += sprintf(to, "\\x%02x", (unsigned char)*s++);
-			continue;
-		}
-		if (options.markdown && is_markup(s))
+	if (!options.markdown)
+		return plain;
+	out = need_memory(malloc(2 * strlen(plain) + 1));
+	for (to = out; *from; from++) {
+		if (is_markup(from))
 			*to++ = '\\';
-		memcpy(to, s, len);
-		to += len;
-		s += len;
+		*to++ = *from;
 	}
 	*to = '\0';
+	free(plain);
 	return out;
 }
 
@@ -176,7 +122,7 @@ struct wrap {
 /* Words within LINE_COLUMNS. Markdown is wrapped by whoever shows it. */
 static void print_wrapped(struct wrap *wrap, const char *raw)
 {
-	char *s = printable(raw), *word = s, *next;
+	char *s = shown(raw), *word = s, *next;
 
 	for (; *word; word = next) {
 		size_t len = strcspn(word, " "), width;
@@ -184,7 +130,7 @@ static void print_wrapped(struct wrap *wrap, const char *raw)
 
 		word[len] = '\0';
 		next = word + len + more;
-		width = columns(word);
+		width = printable_columns(word);
 		if (wrap->begun && !options.markdown &&
 		    wrap->column + 1 + width > LINE_COLUMNS) {
 			putchar('\n');
@@ -335,7 +281,7 @@ static const char *unit_text(const struct ktap_metric *m)
 
 static char *printable_and_free(char *raw)
 {
-	char *s = printable(raw);
+	char *s = shown(raw);
 
 	free(raw);
 	return s;
@@ -407,7 +353,7 @@ static void free_rows(struct table *table)
 
 static char *indented(unsigned int indent, const char *raw)
 {
-	char *s = printable(raw);
+	char *s = shown(raw);
 	char *cell = text("%*s%s", (int)indent, "", s);
 
 	free(s);
@@ -439,7 +385,7 @@ static void add_heading(struct table *table, const char *name)
 {
 	struct row *row = new_row(table);
 
-	row->cells[PROPERTY] = printable(name);
+	row->cells[PROPERTY] = shown(name);
 	row->heading = true;
 }
 
@@ -502,7 +448,7 @@ static void add_missing_row(struct table *table,
 	if (!program->missing)
 		return;
 	row = new_row(table);
-	name = printable(program_name(program));
+	name = shown(program_name(program));
 	row->cells[PROPERTY] = text("%s: %llu planned result%s", name,
 				    (unsigned long long)program->missing,
 				    program->missing == 1 ? "" : "s");
@@ -567,11 +513,11 @@ static size_t measure_table(const struct table *table, size_t width[NR_COLUMNS])
 	size_t i, c, len, sum = 0;
 
 	for (c = 0; c < NR_COLUMNS; c++) {
-		width[c] = columns(titles[c]);
+		width[c] = printable_columns(titles[c]);
 		for (i = 0; i < table->nr_rows; i++) {
 			if (table->rows[i].heading)
 				continue;
-			len = columns(table->rows[i].cells[c]);
+			len = printable_columns(table->rows[i].cells[c]);
 			if (len > width[c])
 				width[c] = len;
 		}
@@ -587,7 +533,7 @@ static void print_row(const struct row *row, const size_t width[NR_COLUMNS])
 
 	for (c = 0; c < NR_COLUMNS; c++) {
 		const char *cell = row->cells[c];
-		size_t len = columns(cell);
+		size_t len = printable_columns(cell);
 		bool coloured = colours && row->colour && c == VERDICT;
 
 		if (len) {
@@ -655,7 +601,7 @@ static void print_properties(const struct ktap_log *log)
 	if (options.nr_files <= 1 && log->nr_programs) {
 		kernel = env_value(log->programs[0], "kernel");
 		if (kernel) {
-			s = printable(kernel);
+			s = shown(kernel);
 			printf("kernel %s\n\n", s);
 			free(s);
 		}
@@ -1027,6 +973,7 @@ int main(int argc, char **argv)
 	bool all_read;
 	int i, ret;
 
+	text_status = KTAP_S_NOTHING;
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	colours = !options.markdown && isatty(STDOUT_FILENO) &&
 		  !getenv("NO_COLOR") && term && strcmp(term, "dumb");

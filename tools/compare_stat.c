@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "compare_stat.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_combination.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sf_gamma.h>
+
+/* Random relabellings: the seed, and how many speak for it until it is clear. */
+#define SEED 20260101
+#define CLEAR 25
+#define ROUNDS 999
+#define INTERVAL_ROUNDS 1999
+/* Sums of whole numbers come out of a double with less error than this. */
+#define EPSILON 0.000000001
+/* Sums over the pairs of one byte of a set of pairs */
+#define BYTE 8
+#define BYTE_SETS 256
+/* How surely the number of boots asked for decides, as planned */
+#define PLANNED_POWER 0.95
+/* Blocks that are too many to be meant */
+#define FURTHER_MAX 1000000
+
+static bool is_paired(const struct stat_data *data)
+{
+	return !data->b;
+}
+
+double stat_mean(const double *values, size_t nr)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += values[i];
+	return nr ? sum / nr : NAN;
+}
+
+double stat_loss(const struct stat_data *data)
+{
+	double loss = stat_mean(data->a, data->nr_a);
+
+	return is_paired(data) ? loss : loss - stat_mean(data->b, data->nr_b);
+}
+
+/* ----- the contrasts, one after another ----- */
+
+/*
+ * @left: contrasts to come
+ * @bytes, @sums: of pairs: each set of pairs is a number of so many bytes, and
+ *                @sums has what each byte adds
+ * @set: the set, when all are gone through
+ * @pool: of samples: A's values, then B's; random relabellings stir @index
+ */
+struct contrasts {
+	const struct stat_data *data;
+	bool all;
+	uint64_t left;
+	gsl_rng *rng;
+	size_t bytes;
+	double *sums;
+	uint64_t set;
+	double *pool;
+	size_t *index;
+	double sum_a;
+	gsl_combination *chosen;
+};
+
+static void close_contrasts(struct contrasts *c)
+{
+	if (c->rng)
+		gsl_rng_free(c->rng);
+	if (c->chosen)
+		gsl_combination_free(c->chosen);
+	free(c->sums);
+	free(c->pool);
+	free(c->index);
+}
+
+static double relabellings(const struct stat_data *data)
+{
+	if (is_paired(data))
+		return ldexp(1, data->nr_a > 1000 ? 1000 : (int)data->nr_a);
+	/* Beyond, the number itself does not matter. */
+	if (data->nr_a + data->nr_b > 1000)
+		return 1e300;
+	return rint(gsl_sf_choose(data->nr_a + data->nr_b, data->nr_a));
+}
+
+static int open_pairs(struct contrasts *c)
+{
+	const double *x = c->data->a;
+	size_t n = c->data->nr_a;
+
+	c->bytes = (n + BYTE - 1) / BYTE;
+	c->sums = calloc(c->bytes, BYTE_SETS * sizeof(*c->sums));
+	if (!c->sums)
+		return -ENOMEM;
+	for (size_t b = 0; b < c->bytes; b++) {
+		double *sums = c->sums + b * BYTE_SETS;
+
+		for (unsigned int set = 1; set < BYTE_SETS; set++) {
+			size_t i = b * BYTE + __builtin_ctz(set);
+
+			sums[set] = sums[set & (set - 1)] + (i < n ? x[i] : 0);
+		}
+	}
+	return 0;
+}
+
+static int open_samples(struct contrasts *c)
+{
+	size_t nr_a = c->data->nr_a, nr_b = c->data->nr_b;
+
+	c->pool = calloc(nr_a + nr_b, sizeof(*c->pool));
+	c->index = calloc(nr_a + nr_b, sizeof(*c->index));
+	if (!c->pool || !c->index)
+		return -ENOMEM;
+	memcpy(c->pool, c->data->a, nr_a * sizeof(*c->pool));
+	memcpy(c->pool + nr_a, c->data->b, nr_b * sizeof(*c->pool));
+	for (size_t i = 0; i < nr_a + nr_b; i++)
+		c->index[i] = i;
+	for (size_t i = 0; i < nr_a; i++)
+		c->sum_a += c->pool[i];
+	if (!c->all)
+		return 0;
+	c->chosen = gsl_combination_calloc(nr_a + nr_b, nr_a);
+	return c->chosen ? 0 : -ENOMEM;
+}
+
+static int open_contrasts(struct contrasts *c, const struct stat_data *data,
+			  uint64_t rounds)
+{
+	double nr = relabellings(data);
+	int err;
+
+	memset(c, 0, sizeof(*c));
+	c->data = data;
+	c->all = nr <= STAT_ALL;
+	c->left = c->all ? (uint64_t)nr - 1 : rounds;
+	if (!c->all) {
+		c->rng = gsl_rng_alloc(gsl_rng_mt19937);
+		if (!c->rng)
+			return -ENOMEM;
+		gsl_rng_set(c->rng, SEED);
+	}
+	err = is_paired(data) ? open_pairs(c) : open_samples(c);
+	if (err)
+		close_contrasts(c);
+	return err;
+}
+
+static double next_pairs(struct contrasts *c)
+{
+	unsigned int in_set = 0, byte;
+	unsigned long bits = 0;
+	double sum = 0;
+
+	c->set++;
+	for (size_t b = 0; b < c->bytes; b++) {
+		if (c->all) {
+			byte = c->set >> (b * BYTE) & (BYTE_SETS - 1);
+		} else {
+			if (b % 4 == 0)
+				bits = gsl_rng_get(c->rng);
+			byte = bits & (BYTE_SETS - 1);
+			bits >>= BYTE;
+			if (b == c->bytes - 1 && c->data->nr_a % BYTE)
+				byte &= (1u << c->data->nr_a % BYTE) - 1;
+		}
+		sum += c->sums[b * BYTE_SETS + byte];
+		in_set += __builtin_popcount(byte);
+	}
+	return in_set ? sum / in_set : -INFINITY;
+}
+
+/* What a choice of the boots that are called A comes to */
+static double contrast_of(const struct contrasts *c, const size_t *chosen)
+{
+	size_t moved = 0;
+	double sum = 0;
+
+	for (size_t i = 0; i < c->data->nr_a; i++) {
+		sum += c->pool[chosen[i]];
+		moved += chosen[i] >= c->data->nr_a;
+	}
+	return moved ? (c->sum_a - sum) / moved : -INFINITY;
+}
+
+static double next_samples(struct contrasts *c)
+{
+	size_t nr = c->data->nr_a + c->data->nr_b;
+
+	if (c->all) {
+		gsl_combination_next(c->chosen);
+		return contrast_of(c, gsl_combination_data(c->chosen));
+	}
+	for (size_t i = 0; i < c->data->nr_a; i++) {
+		size_t j = i + gsl_rng_uniform_int(c->rng, nr - i);
+		size_t other = c->index[j];
+
+		c->index[j] = c->index[i];
+		c->index[i] = other;
+	}
+	return contrast_of(c, c->index);
+}
+
+/*
+ * A random relabelling may be the one observed: it speaks for every theta, which
+ * -INFINITY does; callers that count from the other end mirror the data.
+ */
+static double next_contrast(struct contrasts *c)
+{
+	c->left--;
+	return is_paired(c->data) ? next_pairs(c) : next_samples(c);
+}
+
+/* ----- tests and intervals ----- */
+
+static double tolerance(double theta)
+{
+	return EPSILON * (1 + fabs(theta));
+}
+
+int stat_p_above(const struct stat_data *data, double theta, uint64_t rounds,
+		 double *p)
+{
+	double limit = theta + tolerance(theta);
+	uint64_t seen = 0, against = 0;
+	struct contrasts c;
+	int err;
+
+	*p = 1;
+	if (!data->nr_a || (!is_paired(data) && !data->nr_b))
+		return 0;
+	err = open_contrasts(&c, data, rounds);
+	if (err)
+		return err;
+	while (c.left) {
+		seen++;
+		against += next_contrast(&c) <= limit;
+		if (!c.all && against == CLEAR)
+			break;
+	}
+	/* Stopped early, the share seen is itself a valid p. */
+	if (!c.all && against == CLEAR)
+		*p = (double)against / seen;
+	else
+		*p = (1.0 + against) / (1.0 + seen);
+	close_contrasts(&c);
+	return 0;
+}
+
+/* The other side is the same test of the negative values. */
+static int mirror(const struct stat_data *data, struct stat_data *out)
+{
+	size_t nr = data->nr_a + (is_paired(data) ? 0 : data->nr_b);
+	double *values = calloc(nr ? nr : 1, sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	*out = *data;
+	for (size_t i = 0; i < data->nr_a; i++)
+		values[i] = -data->a[i];
+	for (size_t i = data->nr_a; i < nr; i++)
+		values[i] = -data->b[i - data->nr_a];
+	out->a = values;
+	if (!is_paired(data))
+		out->b = values + data->nr_a;
+	return 0;
+}
+
+int stat_p_below(const struct stat_data *data, double theta, uint64_t rounds,
+		 double *p)
+{
+	struct stat_data mirrored;
+	int err = mirror(data, &mirrored);
+
+	if (err)
+		return err;
+	err = stat_p_above(&mirrored, -theta, rounds, p);
+	free((double *)mirrored.a);
+	return err;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The k-th smallest from 0; partitions @v. */
+static double order_statistic(double *v, size_t nr, size_t k)
+{
+	size_t low = 0, high = nr;
+
+	while (high - low > 32) {
+		double pivot = v[low + (high - low) / 2];
+		size_t below = low, at = low, above = high;
+
+		while (at < above) {
+			double x = v[at];
+
+			if (x < pivot) {
+				v[at++] = v[below];
+				v[below++] = x;
+			} else if (x > pivot) {
+				v[at] = v[--above];
+				v[above] = x;
+			} else {
+				at++;
+			}
+		}
+		if (k < below)
+			high = below;
+		else if (k >= above)
+			low = above;
+		else
+			return pivot;
+	}
+	qsort(v + low, high - low, sizeof(*v), by_value);
+	return v[k];
+}
+
+/*
+ * p(theta) <= alpha as long as fewer than k contrasts are at theta or below, with
+ * k = alpha * (1 + their number): the k-th smallest is where the interval begins.
+ */
+static int low_limit(const struct stat_data *data, double alpha, double *low)
+{
+	struct contrasts c;
+	double *values;
+	size_t nr, k;
+	int err;
+
+	*low = -INFINITY;
+	if (!data->nr_a || (!is_paired(data) && !data->nr_b))
+		return 0;
+	err = open_contrasts(&c, data, INTERVAL_ROUNDS);
+	if (err)
+		return err;
+	nr = c.left;
+	k = (size_t)floor(alpha * (1.0 + nr) * (1 + EPSILON));
+	if (k) {
+		values = calloc(nr, sizeof(*values));
+		if (values) {
+			for (size_t i = 0; i < nr; i++)
+				values[i] = next_contrast(&c);
+			*low = order_statistic(values, nr, k - 1);
+			free(values);
+		} else {
+			err = -ENOMEM;
+		}
+	}
+	close_contrasts(&c);
+	return err;
+}
+
+int stat_interval(const struct stat_data *data, double confidence, double *low,
+		  double *high)
+{
+	double alpha = (1 - confidence) / 2;
+	struct stat_data mirrored;
+	int err = low_limit(data, alpha, low);
+
+	if (err)
+		return err;
+	err = mirror(data, &mirrored);
+	if (err)
+		return err;
+	err = low_limit(&mirrored, alpha, high);
+	*high = -*high;
+	free((double *)mirrored.a);
+	return err;
+}
+
+/* ----- a family ----- */
+
+static double variance(const double *values, size_t nr)
+{
+	double mean = stat_mean(values, nr), sum = 0;
+
+	if (nr < 2)
+		return 0;
+	for (size_t i = 0; i < nr; i++)
+		sum += (values[i] - mean) * (values[i] - mean);
+	return sum / (nr - 1);
+}
+
+/* Boots a side, or pairs, with which p can be as small as @alpha */
+static double needed_to_resolve(bool paired, double alpha)
+{
+	double n = 1;
+
+	if (paired)
+		return ceil(-log2(alpha) - EPSILON);
+	while (n < 500 && gsl_sf_choose(2 * n, n) * alpha < 1 - EPSILON)
+		n++;
+	return n;
+}
+
+/*
+ * With how many boots this claim should be decided the way it leans: as many as
+ * p takes to be small enough, and as many as the spread takes. The distance to
+ * the margin is known no better than its spread, so it is taken for half a margin
+ * at least, and a whole one at most.
+ */
+static size_t further_blocks(const struct stat_claim *claim, size_t family)
+{
+	const struct stat_data *d = &claim->data;
+	bool paired = is_paired(d), leans_to_fail = claim->loss > claim->margin;
+	double alpha = leans_to_fail ? STAT_FAIL_LEVEL / family :
+				       STAT_PASS_LEVEL;
+	double distance = fabs(claim->margin - claim->loss);
+	double need = needed_to_resolve(paired, alpha);
+	double have = d->nr_a, spread, z;
+
+	if (!(distance > claim->margin / 2))
+		distance = claim->margin / 2;
+	if (distance > claim->margin)
+		distance = claim->margin;
+	spread = variance(d->a, d->nr_a);
+	if (!paired) {
+		/* Each group has its own; pairs have both in theirs. */
+		spread += variance(d->b, d->nr_b);
+		if (d->nr_b < d->nr_a)
+			have = d->nr_b;
+	}
+	z = gsl_cdf_ugaussian_Qinv(alpha) +
+	    gsl_cdf_ugaussian_Pinv(PLANNED_POWER);
+	if (distance > 0)
+		need = fmax(need, z * z * spread / (distance * distance));
+	need = ceil((need - have) / 2);
+	if (!(need >= 1))
+		return 1;
+	return need > FURTHER_MAX ? FURTHER_MAX : (size_t)need;
+}
+
+static int by_p_fail(const void *a, const void *b)
+{
+	const struct stat_claim *const *x = a, *const *y = b;
+
+	return ((*x)->p_fail > (*y)->p_fail) - ((*x)->p_fail < (*y)->p_fail);
+}
+
+static int test_claim(struct stat_claim *claim, size_t family, bool interval)
+{
+	double resolve = ceil(4 * family / STAT_FAIL_LEVEL);
+	uint64_t rounds = resolve > ROUNDS ? (uint64_t)resolve : ROUNDS;
+	int err = 0;
+
+	claim->verdict = STAT_UNDECIDED;
+	claim->further = 0;
+	claim->p_fail = 1;
+	claim->p_pass = 1;
+	claim->loss = stat_loss(&claim->data);
+	claim->low = claim->loss;
+	claim->high = claim->loss;
+	if (claim->exact) {
+		claim->verdict = claim->loss > claim->margin ? STAT_FAIL :
+							       STAT_PASS;
+		return 0;
+	}
+	/* On the wrong side of the margin p is above one half. */
+	if (claim->loss > claim->margin)
+		err = stat_p_above(&claim->data, claim->margin, rounds,
+				   &claim->p_fail);
+	else if (claim->loss < claim->margin)
+		err = stat_p_below(&claim->data, claim->margin, ROUNDS,
+				   &claim->p_pass);
+	if (!err && interval)
+		err = stat_interval(&claim->data, STAT_CONFIDENCE, &claim->low,
+				    &claim->high);
+	return err;
+}
+
+int stat_decide(struct stat_claim *claims, size_t nr, size_t family,
+		bool intervals, enum stat_verdict *verdict, size_t *further)
+{
+	struct stat_claim **order;
+	bool failed = false, passed = true;
+	int err;
+
+	*further = 0;
+	*verdict = STAT_PASS;
+	if (!nr)
+		return 0;
+	for (size_t i = 0; i < nr; i++) {
+		err = test_claim(&claims[i], family, intervals);
+		if (err)
+			return err;
+	}
+	order = calloc(nr, sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		order[i] = &claims[i];
+	qsort(order, nr, sizeof(*order), by_p_fail);
+	/* Holm: the smallest p against level / family, the next / family - 1, ... */
+	for (size_t i = 0; i < nr; i++) {
+		if (order[i]->p_fail * (family - i) > STAT_FAIL_LEVEL)
+			break;
+		order[i]->verdict = STAT_FAIL;
+	}
+	free(order);
+	for (size_t i = 0; i < nr; i++) {
+		struct stat_claim *claim = &claims[i];
+
+		if (claim->verdict == STAT_UNDECIDED &&
+		    claim->p_pass <= STAT_PASS_LEVEL)
+			claim->verdict = STAT_PASS;
+		if (claim->verdict == STAT_UNDECIDED) {
+			claim->further = further_blocks(claim, family);
+			if (claim->further > *further)
+				*further = claim->further;
+		}
+		failed |= claim->verdict == STAT_FAIL;
+		passed &= claim->verdict == STAT_PASS;
+	}
+	if (failed)
+		*verdict = STAT_FAIL;
+	else if (!passed)
+		*verdict = STAT_UNDECIDED;
+	return 0;
+}
