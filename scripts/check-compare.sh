@@ -187,10 +187,10 @@ exits lower-is-worse 1 "hot_amplification: 60.0 % in B, 70.0 % in A; worse by 10
 for block in 1 2 3 4 5; do
 	for p in "1 A 700" "2 B 600" "3 B 600" "4 A 700"; do
 		read -r position set value <<<"$p"
-		make_log "holm5/$set/0$block-$position.log" "ok a.mglru.holds | hot_kept permille $value | hot_settle_time us $block" \
+		make_log "holm5/$set/0$block-$position.log" "ok a.mglru.holds | hot_kept permille $value | hot_settle_time us $block$position" \
 			"ok b.mglru.holds | hot_kept permille $value"
 		[ $block -eq 5 ] || make_log "holm4/$set/0$block-$position.log" \
-			"ok a.mglru.holds | hot_kept permille $value | hot_settle_time us $block" "ok b.mglru.holds | hot_kept permille $value"
+			"ok a.mglru.holds | hot_kept permille $value | hot_settle_time us $block$position" "ok b.mglru.holds | hot_kept permille $value"
 	done
 done
 exits holm-4-blocks 2 "2 of 2 asserted numbers undecided" holm4/A holm4/B
@@ -248,7 +248,7 @@ verdicts xfail "ok xfail xfail ok"
 exits result-worse 1 "a.mglru.holds: ok in A, not ok in B (too little)" worse/A worse/B
 exits result-better 0 "1 better" better/A better/B
 exits result-not-ok-in-both 0 "the same" both/A both/B
-exits result-mixed 2 "a.mglru.holds ok 1 ok 3, not ok 1" -f json mixed/A mixed/B
+exits result-mixed 2 "a.mglru.holds ok ok 3, not ok 1 not stable" mixed/A mixed/B
 exits result-skipped 1 "1 result was told in one set only" skipped/A skipped/B
 exits result-unskipped 1 "1 result was told in one set only" unskipped/A unskipped/B
 exits result-skips-allowed 0 "differs, allowed" --allow-skips skipped/A skipped/B
@@ -300,7 +300,6 @@ make_log classic/r.log "ok a.classic_warm.holds | hot_kept permille 1000 | hot_s
 make_log mglru_r/r.log "skip a.classic_warm.holds" "not a.mglru_warm.holds | hot_kept permille 17" "ok b.plain.holds"
 exits across-reclaim 1 "a.*_warm.holds: ok in A, not ok in B" --across reclaim classic mglru_r
 exits across-reclaim-same 3 "both A and B ran classic" --across reclaim classic/r.log exact/B
-exits across-reclaim-both 3 "it ran both reclaims" --across reclaim classic <(:) runner/ok.log
 make_log both_r/r.log "ok a.classic_warm.holds" "ok a.mglru_warm.holds"
 exits across-reclaim-both-in-one 3 "it ran both reclaims" --across reclaim classic both_r
 exits without-across 1 "2 results were told in one set only" classic mglru_r
@@ -341,7 +340,7 @@ echo "the quick brown fox" >text.log
 make_log units.log "ok a.classic.holds | hot_kept pages 1000"
 exits refuse-cut 3 "cut_byte.log" exact/A/01-1.log cut_byte.log
 exits refuse-cut-at-line 3 "the log ends early" exact/A/01-1.log cut_line.log
-exits refuse-empty 3 "empty.log:1: not one test result" exact/A/01-1.log empty.log
+exits refuse-empty 3 "empty.log:0: not one test result" exact/A/01-1.log empty.log
 exits refuse-text 3 "text.log" exact/A/01-1.log text.log
 exits refuse-units 3 "a.classic hot_kept is in pages, and in permille" exact/A/01-1.log units.log
 exits refuse-missing-file 3 "nowhere: No such file" exact/A nowhere
@@ -363,7 +362,7 @@ make_log fewer/1.log "ok a.mglru.holds" "ok b.mglru.holds | hot_settle_time us 1
 make_log fewer/2.log "ok a.mglru.holds | hot_settle_time us 2"
 exits refuse-fewer-results 3 "b.mglru.holds is not in it, but in fewer/1.log" fewer absent/A.log
 sed 's/median=1000/median=10/' exact/B/01-2.log >order.log
-exits refuse-impossible-metric 3 "cannot be" exact/A/01-1.log order.log
+exits refuse-impossible-metric 3 "order.log:" exact/A/01-1.log order.log
 mkdir nothing && echo x >nothing/README
 exits refuse-no-log 3 "no *.log and no *.txt" exact/A nothing
 sed 's/hot_kept permille/hot_part_kept permille/' exact/B/01-2.log >metric_b.log
@@ -406,7 +405,7 @@ mkdir -p deep/a/b/c && cp three/B/*.log deep/a/b/c/ && cp three/B/01-2.log deep/
 for archive in set.tgz absolute.tar deep.tar.xz deep; do
 	exits "reads-$archive" 0 "3 complete blocks" three/A $archive
 done
-head -c 700 set.tgz >cut.tgz
+head -c 300 set.tgz >cut.tgz
 exits refuse-cut-archive 3 "cut.tgz" three/A cut.tgz
 exits refuse-no-archive 3 "no.tar" three/A <(:) no.tar
 mkdir pair && cp three/B/01-2.log pair/ && tar -cf doubled.tar -C three/B . -C "$PWD/pair" --transform 's,01-2,09-2,' ./01-2.log
@@ -422,20 +421,20 @@ exits usage-margin-name 3 "no number with a direction" --margin evicted=3 three/
 exits usage-figure 3 "neither .svg nor .png" --figure x.pdf three/A three/B
 exits usage-names 3 "two sets have the name X" X=three/A X=three/B
 exits broken-in-json 3 '"verdict": "broken input"' -f json exact/A empty.log
-exits broken-in-junit 3 '<error message="empty.log:1: not one test result"/>' -f junit exact/A empty.log
+exits broken-in-junit 3 '<error message="empty.log:0: not one test result"/>' -f junit exact/A empty.log
 if "$compare" three/A three/B >/dev/full 2>"$out" || ! grep -q 'No space left' "$out"; then
 	check_fail full-disk "a report that was not written counts as success" "$out"
 else
 	check_ok full-disk
 fi
-exits three-sets 1 "FAIL: worse against A" three/A same=three/B worse=lost4/B
+exits three-sets 1 "FAIL: W against A" exact/A exact/B W=exact_lost/B
 
 # ----- every format, as it was read and found right -----
 
-make_log show/A/01-1.log "ok a.mglru.holds | hot_kept permille 700 690 710" "ok b.classic.holds | hot_kept permille 1000" "ok c.<x>|&.holds" "skip d.mglru.holds"
-make_log show/B/01-2.log "ok a.mglru.holds | hot_kept permille 690 680 700" "ok b.classic.holds | hot_kept permille 900" "not c.<x>|&.holds" "ok d.mglru.holds"
-make_log show/B/01-3.log "ok a.mglru.holds | hot_kept permille 680 680 700" "ok b.classic.holds | hot_kept permille 900" "not c.<x>|&.holds" "ok d.mglru.holds"
-make_log show/A/01-4.log "ok a.mglru.holds | hot_kept permille 710 690 710" "ok b.classic.holds | hot_kept permille 1000" "ok c.<x>|&.holds" "skip d.mglru.holds"
+make_log show/A/01-1.log "ok a.mglru.holds | hot_kept permille 700 690 710" "ok b.classic.holds | hot_kept permille 1000" "ok c.<x>&.holds" "skip d.mglru.holds"
+make_log show/B/01-2.log "ok a.mglru.holds | hot_kept permille 690 680 700" "ok b.classic.holds | hot_kept permille 900" "not c.<x>&.holds" "ok d.mglru.holds"
+make_log show/B/01-3.log "ok a.mglru.holds | hot_kept permille 680 680 700" "ok b.classic.holds | hot_kept permille 900" "not c.<x>&.holds" "ok d.mglru.holds"
+make_log show/A/01-4.log "ok a.mglru.holds | hot_kept permille 710 690 710" "ok b.classic.holds | hot_kept permille 1000" "ok c.<x>&.holds" "skip d.mglru.holds"
 for format in table markdown json junit; do
 	"$compare" -f $format old=show/A new=show/B >"$out" 2>&1
 	printf 'exit status: %d\n' $? >>"$out"
@@ -482,7 +481,7 @@ many()
 				owner = sprintf("program_%d_hot_set.mglru_variant_%d", r % 13, r)
 				for (m = 0; m < 7; m++) {
 					value = 500 + int(100 * rand())
-					printf "# metric %s %s_%s permille n=5 median=%d min=%d max=%d\n", owner, m > 3 ? "once" : "hot" m, "kept", value, value - 9, value + 9 >file
+					printf "# metric %s %s_%s permille n=5 median=%d min=%d max=%d\n", owner, (m > 3 ? "once" : "hot" m), "kept", value, value - 9, value + 9 >file
 					if (m > 3)
 						break
 				}
@@ -495,19 +494,21 @@ many()
 		}
 	}' /dev/null
 }
+# quickly NAME LIMIT STATUS ARGUMENT...: within so many ms of CPU time, for the
+# machine may be busy with something else
 quickly()
 {
-	local name=$1 limit=$2 status=$3 begin took got
+	local name=$1 limit=$2 status=$3 took got TIMEFORMAT='%U %S'
 	shift 3
 
-	begin=${EPOCHREALTIME/./}
-	"$compare" "$@" >"$out" 2>&1
-	got=$?
-	took=$(((${EPOCHREALTIME/./} - begin) / 1000))
+	took=$({ time (ulimit -v "${memory:-unlimited}" && exec "$compare" "$@") >"$out" 2>"$err"; } 2>&1
+		echo $?)
+	got=${took##*$'\n'}
+	took=$(awk 'NR == 1 { print int(1000 * ($1 + $2)) }' <<<"$took")
 	echo "# $name: $took ms; $(head -n 1 "$out")"
-	if [ $got -ne "$status" ]; then
-		check_fail "$name" "exit status $got, not $status" "$out"
-	elif [ $took -gt "$limit" ]; then
+	if [ "$got" -ne "$status" ]; then
+		check_fail "$name" "exit status $got, not $status" "$err"
+	elif [ "$took" -gt "$limit" ]; then
 		check_fail "$name" "takes $took ms, more than $limit"
 	else
 		check_ok "$name"
@@ -518,16 +519,10 @@ many many/blocks ""
 quickly speed-1000-logs 2000 0 many/blocks/A many/blocks/B
 rm -r many/blocks
 many many/samples run
-quickly speed-1000-samples 8000 0 many/samples/A many/samples/B
+quickly speed-1000-samples 6000 0 many/samples/A many/samples/B
 rm -r many/samples
 yes "[   12.345678] ok so far, # and on 1..4 goes the kernel" | head -c 100000000 >noise.log
-(ulimit -v 400000 && quickly refuse-noise-100-mb 20000 3 exact/A noise.log) >"$err"
-cat "$err"
-if grep -q '^ok - ' "$err"; then
-	_check_passed=$((_check_passed + 1))
-else
-	_check_failed=$((_check_failed + 1))
-fi
+memory=400000 quickly refuse-noise-100-mb 20000 3 exact/A noise.log
 rm noise.log
 
 # ----- sanitizers, and how often the procedure is wrong -----

@@ -756,7 +756,7 @@ done
 open_dir
 patiently env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$here" install tools \
 	INSTALL_PATH="$install" >&2 || die "the suite does not build: see above ('make deps gate' may help)"
-[ -x "$compare" ] || die "$compare is not there after 'make tools'"
+[ -x "$compare" ] || die "$compare was not built: run 'make deps gate'"
 for program in ${programs//,/ }; do
 	grep -qx "mm-cache:$program" "$install/kselftest-list.txt" ||
 		die "--programs: no program $program; there are: $(sed -n 's/^mm-cache://p' "$install/kselftest-list.txt" | xargs)"

@@ -850,6 +850,29 @@ static void say_undecided(struct comparison *c)
 			most->owner, most->name, next);
 }
 
+/* A number that is not asserted, or that one set only has */
+static void finish_shown(struct compare_report *report, struct comparison *c,
+			 struct compare_number *n)
+{
+	bool has_both = n->a.logs && n->b.logs;
+
+	n->claim.loss = stat_loss(&n->claim.data);
+	n->claim.low = -INFINITY;
+	n->claim.high = INFINITY;
+	if (n->claim.exact) {
+		n->claim.low = n->claim.loss;
+		n->claim.high = n->claim.loss;
+	} else if (has_both && report->options->all_intervals &&
+		   stat_interval(&n->claim.data, STAT_CONFIDENCE, &n->claim.low,
+				 &n->claim.high)) {
+		err(STATUS_BROKEN, "memory");
+	}
+	if (n->one_sided && !n->why_shown && !report->options->allow_skips) {
+		say_one_sided(c, n);
+		fail(c);
+	}
+}
+
 static void test_numbers(struct compare_report *report, struct comparison *c)
 {
 	struct stat_claim *claims =
@@ -870,26 +893,13 @@ static void test_numbers(struct compare_report *report, struct comparison *c)
 	for (size_t i = 0; i < c->nr_numbers; i++) {
 		struct compare_number *n = &c->numbers[i];
 
-		if (!n->why_shown && !n->one_sided)
-			n->claim = claims[nr++];
-		else if (n->a.logs && n->b.logs && !n->claim.exact &&
-			 stat_interval(&n->claim.data, STAT_CONFIDENCE,
-				       &n->claim.low, &n->claim.high))
-			err(STATUS_BROKEN, "memory");
 		if (n->why_shown || n->one_sided) {
-			n->claim.loss = stat_loss(&n->claim.data);
-			if (n->claim.exact || !n->a.logs || !n->b.logs) {
-				n->claim.low = n->claim.loss;
-				n->claim.high = n->claim.loss;
-			}
-			if (n->one_sided && !n->why_shown &&
-			    !report->options->allow_skips) {
-				say_one_sided(c, n);
-				fail(c);
-			}
-		} else if (n->claim.verdict == STAT_FAIL) {
-			say_failed(c, n, report->family);
+			finish_shown(report, c, n);
+			continue;
 		}
+		n->claim = claims[nr++];
+		if (n->claim.verdict == STAT_FAIL)
+			say_failed(c, n, report->family);
 	}
 	free(claims);
 	if (verdict == STAT_FAIL)

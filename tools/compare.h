@@ -61,7 +61,9 @@ struct compare_margin {
 	bool used;
 };
 
+/* @all_intervals: also of numbers that are only shown; these take their time */
 struct compare_options {
+	bool all_intervals;
 	bool allow_skips;
 	bool allow_inconclusive;
 	struct compare_margin *margins;

@@ -691,7 +691,7 @@ static void read_log(struct compare_input *input, struct compare_set *set,
 	struct ktap_parser *parser = need_memory(ktap_new());
 	struct compare_log *log = add_log(input, set, name);
 	static char buf[READ_SIZE];
-	ssize_t n;
+	ssize_t n = 0;
 	int ret;
 
 	if (st) {
@@ -1009,6 +1009,8 @@ static int by_place(const void *a, const void *b)
 
 static void check_places(struct compare_input *input, struct compare_set *set)
 {
+	if (!set->nr_logs)
+		return;
 	qsort(set->logs, set->nr_logs, sizeof(*set->logs), by_place);
 	for (size_t i = 1; i < set->nr_logs; i++) {
 		const struct compare_log *a = &set->logs[i - 1], *b = a + 1;
@@ -1099,13 +1101,15 @@ static void check_across(struct compare_input *input)
 
 void compare_check_sets(struct compare_input *input)
 {
-	bool silent = true;
+	/* What a broken log does not say is no difference of conditions. */
+	bool readable = !input->refused.nr, silent = true;
 
 	check_doubled(input);
 	for (size_t s = 0; s < input->nr_sets; s++) {
 		check_places(input, &input->sets[s]);
 		check_results(input, &input->sets[s]);
-		if (s && input->sets[s].nr_logs && input->sets[0].nr_logs)
+		if (s && readable && input->sets[s].nr_logs &&
+		    input->sets[0].nr_logs)
 			check_sets_env(input, &input->sets[s]);
 		silent &= !input->sets[s].nr_env;
 	}

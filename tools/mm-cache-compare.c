@@ -245,6 +245,8 @@ int main(int argc, char **argv)
 	text_status = STATUS_BROKEN;
 	argp_err_exit_status = STATUS_BROKEN;
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	options.compare.all_intervals = options.verbose ||
+					options.format == JSON;
 	for (int i = 0; i < options.nr_sets; i++)
 		compare_add_set(&input, options.sets[i]);
 	compare_check_sets(&input);
