@@ -381,7 +381,7 @@ trouble killed 'kill -KILL $$' 'B 01-2: run-vng.sh ended with status 137'
 guests_gone() {
 	local pid alive
 
-	for _ in $(seq 30); do
+	for _ in $(seq 100); do
 		alive=''
 		while read -r pid; do
 			! grep -qs run-vng.sh "/proc/$pid/cmdline" || alive=$pid
@@ -392,11 +392,22 @@ guests_gone() {
 	return 1
 }
 
+# gate_begins ARGUMENT...: in the background, its process id in $gate_pid. A signal
+# before the program is another would end a copy of this section, traps and all.
+gate_begins() {
+	# A shell starts its background jobs deaf to SIGINT; env does not.
+	env --default-signal=INT "$fake/scripts/gate.sh" --dir "$dir" "$@" >"$out" 2>&1 </dev/null &
+	gate_pid=$!
+	while cmp -s "/proc/$gate_pid/comm" "/proc/$$/comm"; do
+		sleep 0.01
+	done
+}
+
 # interrupted NAME JOBS SIGNAL...: by one signal after the other, each a random
 # number of events and a moment after the start, until all is complete. What was
 # complete at a signal is the same at the end.
 interrupted() {
-	local name=$1 jobs=$2 signal pid complete='' wrong='' cut=0 until_event pause when want
+	local name=$1 jobs=$2 signal complete='' wrong='' cut=0 until_event pause when want
 
 	shift 2
 	afresh
@@ -408,17 +419,14 @@ interrupted() {
 		until_event=$(($(wc -l <"$fake/calls") + RANDOM % 6))
 		pause=0.$((RANDOM % 4))$((RANDOM % 10))
 		when="event $until_event and $pause s"
-		# A shell starts its background jobs deaf to SIGINT; env does not.
-		env --default-signal=INT "$fake/scripts/gate.sh" --dir "$dir" --jobs "$jobs" 6.12 7 \
-			>"$out" 2>&1 </dev/null &
-		pid=$!
-		while [ "$(wc -l <"$fake/calls")" -lt $until_event ] && kill -0 $pid 2>/dev/null; do
+		gate_begins --jobs "$jobs" 6.12 7
+		while [ "$(wc -l <"$fake/calls")" -lt $until_event ] && kill -0 "$gate_pid" 2>/dev/null; do
 			sleep 0.02
 		done
 		sleep $pause
-		kill -s "$signal" "$pid" 2>/dev/null
+		kill -s "$signal" "$gate_pid" 2>/dev/null
 		code=0
-		wait "$pid" 2>/dev/null || code=$?
+		wait "$gate_pid" 2>/dev/null || code=$?
 		guests_gone || wrong+=" a guest outlived $signal at $when;"
 		[ ! -d "$dir/A" ] || [ -z "$complete" ] ||
 			(cd "$dir" && md5sum --quiet -c <<<"$complete") >/dev/null 2>&1 ||
@@ -451,6 +459,24 @@ interrupted interrupted-by-signals 1 INT TERM HUP
 interrupted killed-outright 1 KILL
 interrupted interrupted-pairs 2 KILL INT
 
+# Guests that would go on for long are ended with their gate, whatever ends it.
+for signal in INT TERM HUP KILL; do
+	afresh
+	echo 60 >"$fake/seconds"
+	gate_begins --jobs 2 6.12 7
+	for _ in $(seq 200); do
+		[ "$(begun | wc -w)" -lt 2 ] || break
+		sleep 0.1
+	done
+	kill -s $signal "$gate_pid"
+	wait "$gate_pid" 2>/dev/null
+	if [ "$(begun | wc -w)" = 2 ] && guests_gone; then
+		check_ok guests-end-by-$signal
+	else
+		check_fail guests-end-by-$signal "$(begun | wc -w) guests begun, and one is there" "$out"
+	fi
+done
+
 # Killed before it had written anything but directories.
 afresh
 mkdir -p "$dir"/{A,B,guests}
@@ -461,14 +487,15 @@ expect killed-at-its-start 0 pass
 # A second gate waits for the first.
 afresh
 echo 0.5 >"$fake/seconds"
-"$fake/scripts/gate.sh" --dir "$dir" 6.12 7 --blocks 1 >"$CHECK_TMP/first" 2>&1 </dev/null &
-first=$!
+gate_begins 6.12 7 --blocks 1
 until [ -s "$fake/calls" ]; do
 	sleep 0.05
 done
+out=$CHECK_TMP/second
 gate 6.12 7 --blocks 1
 expect second-gate-waits 0 'waiting for another gate'
-wait $first
+wait "$gate_pid"
+out=$CHECK_TMP/out
 equal second-gate-boots-nothing 4 "$(begun | wc -w)"
 
 # --------------------------------------------------------------- how many

@@ -104,11 +104,39 @@ say()
 	printf 'gate.sh: %s\n' "$*" >&2
 }
 
+finish()
+{
+	[ -z "${work-}" ] || rm -rf "$work"
+	exit "$1"
+}
+
 die()
 {
 	say "$@"
-	exit $BROKEN
+	finish $BROKEN
 }
+
+# Bash 5.2 may lose a signal that it has a trap for, with the command that it is
+# just expanding. So this process does nothing but wait; the one that works has no
+# trap, ends at once, and with it what is bound() to it.
+# shellcheck disable=SC2317 # called by the traps
+ended()
+{
+	kill -TERM $! 2>/dev/null
+	wait
+	say "interrupted: what is complete stays; the same command goes on"
+	exit "$1"
+}
+if [ "${1-}" != --worker ]; then
+	trap 'ended 130' INT
+	trap 'ended 143' TERM
+	trap 'ended 129' HUP
+	command -v setpriv >/dev/null || die "setpriv is missing: install util-linux"
+	setpriv --pdeathsig TERM "${BASH_SOURCE[0]}" --worker "$@" </dev/null &
+	wait $!
+	exit
+fi
+shift
 
 # ------------------------------------------------------------------- arguments
 
@@ -269,44 +297,11 @@ name_A=$(name_of "${specs[0]}")
 name_B=$(name_of "${specs[1]}")
 [ -n "$dir" ] || dir=$here/build/gate/$name_A-vs-$name_B
 
-# ------------------------------------------------------------------- processes
-
-# Runs that must not outlive this script, by process id.
-declare -A running=()
-
-# In the background, so that a signal to this script is heeded at once, and ended
-# with it even when it is killed outright.
-start()
+# Runs a command that does not outlive this process.
+bound()
 {
-	setpriv --pdeathsig TERM "$@" </dev/null &
-	running[$!]=$1
+	setpriv --pdeathsig TERM "$@" </dev/null
 }
-
-patiently()
-{
-	local code pid
-
-	start "$@"
-	pid=$!
-	wait "$pid"
-	code=$?
-	unset "running[$pid]"
-	return $code
-}
-
-clean_up()
-{
-	trap '' INT TERM HUP
-	if [ ${#running[@]} -gt 0 ]; then
-		kill -TERM "${!running[@]}" 2>/dev/null
-		wait "${!running[@]}" 2>/dev/null
-	fi
-	[ -z "${work-}" ] || rm -rf "$work"
-}
-trap clean_up EXIT
-trap 'say "interrupted: what is complete stays; the same command goes on"; exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
 
 # ------------------------------------------------------------------- directory
 
@@ -378,7 +373,7 @@ resolve()
 	local -n side_args=args_$1
 	local lines
 
-	patiently "$run_vng" "${side_args[@]}" --resolve --accel "$accel" >"$work/resolved" ||
+	bound "$run_vng" "${side_args[@]}" --resolve --accel "$accel" >"$work/resolved" ||
 		die "$1 (${side_args[1]}): see above"
 	mapfile -t lines <"$work/resolved"
 	[ ${#lines[@]} -eq 3 ] || die "$run_vng --resolve printed ${#lines[@]} lines"
@@ -532,7 +527,7 @@ until_when()
 # To $work/more. It tells, too, whether what there is can be compared at all.
 ask_blocks_more()
 {
-	patiently "$compare" ${compare_args[@]+"${compare_args[@]}"} --blocks-more "${sets[@]}" >"$work/more" ||
+	bound "$compare" ${compare_args[@]+"${compare_args[@]}"} --blocks-more "${sets[@]}" >"$work/more" ||
 		[ $? -le $UNDECIDED ] || die "the logs in $dir cannot be compared: see above"
 }
 
@@ -664,14 +659,14 @@ run_round()
 		# shellcheck disable=SC2178 # by reference
 		local -n side_args=args_$side
 		kind+=$side
-		start "$run_vng" "${side_args[@]}" ${common[@]+"${common[@]}"} ${limits[@]+"${limits[@]}"} \
-			--accel "$accel" --install "$install" --log "$work/$leg.log" >"$work/$leg.out" 2>&1
+		# No function: the parent that it is bound to must be this process.
+		setpriv --pdeathsig TERM "$run_vng" "${side_args[@]}" ${common[@]+"${common[@]}"} ${limits[@]+"${limits[@]}"} \
+			--accel "$accel" --install "$install" --log "$work/$leg.log" </dev/null >"$work/$leg.out" 2>&1 &
 		pid_of[$leg]=$!
 	done
 	for leg in "${legs[@]}"; do
 		wait "${pid_of[$leg]}"
 		leg_ended "$leg" $?
-		unset "running[${pid_of[$leg]}]"
 	done
 	changes=$(changed "$dir/gate.conf")
 	if [ -n "$changes" ]; then
@@ -685,7 +680,7 @@ run_round()
 	if [ -n "$died" ]; then
 		say "$trouble"
 		judge
-		exit
+		finish $?
 	fi
 	[ -z "$trouble" ] || die "$trouble"
 	[ -z "$(find "$dir/A" -name '*.log')" ] || [ -z "$(find "$dir/B" -name '*.log')" ] || ask_blocks_more
@@ -728,7 +723,7 @@ judge()
 		file=$dir/${format#*:}
 		local extra=()
 		[ "$format" != table:report.txt ] || extra=(--figure "$dir/figure.svg" --figure "$dir/figure.png")
-		patiently "$compare" ${compare_args[@]+"${compare_args[@]}"} --format="${format%:*}" --output "$file" \
+		bound "$compare" ${compare_args[@]+"${compare_args[@]}"} --format="${format%:*}" --output "$file" \
 			${extra[@]+"${extra[@]}"} "${sets[@]}"
 		code=$?
 		[ $code -le $BROKEN ] || die "$compare ended with status $code"
@@ -750,11 +745,11 @@ judge()
 	return "$verdict"
 }
 
-for tool in setpriv flock gnuplot; do
+for tool in flock gnuplot; do
 	command -v $tool >/dev/null || die "$tool is missing: run 'make deps gate'"
 done
 open_dir
-patiently env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$here" install tools \
+bound env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$here" install tools \
 	INSTALL_PATH="$install" >&2 || die "the suite does not build: see above ('make deps gate' may help)"
 [ -x "$compare" ] || die "$compare was not built: run 'make deps gate'"
 for program in ${programs//,/ }; do
@@ -791,3 +786,4 @@ target=''
 plan
 run_blocks
 judge
+finish $?
