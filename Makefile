@@ -12,6 +12,7 @@ KDIR :=
 PROGRAMS :=
 SECTIONS :=
 VNG_ARGS := --debian 7
+GATE_ARGS := 6.12 7
 
 ifneq ($(words $(CURDIR)),1)
 $(error the path "$(CURDIR)" has a blank in it: make, and a kernel tree, cannot build there)
@@ -55,6 +56,8 @@ help:
 	@echo '                put back what a run left that was killed with its keeper'
 	@echo 'make vng        run the suite on another kernel, in a virtual machine;'
 	@echo '                VNG_ARGS="..." goes to scripts/run-vng.sh (--debian 7)'
+	@echo 'make gate       is one kernel worse than another?'
+	@echo '                GATE_ARGS="..." goes to scripts/gate.sh (6.12 7)'
 	@echo 'make clean      remove build/'
 	@echo
 	@echo 'KSRC=directory  take the test harness from this kernel source; default:'
@@ -108,8 +111,11 @@ clean-machine: tools
 vng: suite tools
 	@scripts/run-vng.sh $(VNG_ARGS)
 
+gate: suite tools
+	@scripts/gate.sh $(GATE_ARGS)
+
 clean:
 	rm -rf $(BUILD_DIR)
 
 .PHONY: all help deps stage suite tools check-programs run bench explore check format install \
-	gen_tar install-in-tree clean-machine vng clean
+	gen_tar install-in-tree clean-machine vng gate clean

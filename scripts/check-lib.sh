@@ -9,6 +9,8 @@
 #   check_fail NAME WHY [FILE]     it failed; the end of FILE tells more
 #   check_skip NAME WHY            it cannot run here
 #   check_run NAME COMMAND...      one of the first two, by the exit status
+#   check_said NAME WANT WORDS GOT FILE   the same, of a command that was run: its
+#                                  exit status, and what is in its output
 #   check_done                     last: print the counts, exit 0 or 1
 #
 # A section may run by itself, after make. It prints one line a test, "ok - NAME",
@@ -106,6 +108,17 @@ check_run()
 		check_fail "$name" "$1 exited with $status" "$log"
 	fi
 	return "$status"
+}
+
+check_said()
+{
+	if [ "$4" != "$2" ]; then
+		check_fail "$1" "exit $4, not $2" "$5"
+	elif ! grep -q -- "$3" "$5"; then
+		check_fail "$1" "no '$3' in its output" "$5"
+	else
+		check_ok "$1"
+	fi
 }
 
 check_done()

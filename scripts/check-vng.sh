@@ -25,13 +25,7 @@ guest() {
 
 # expect NAME CODE WORDS: of the guest before.
 expect() {
-	if [ "$code" != "$2" ]; then
-		check_fail "$1" "exit $code, not $2" "$out"
-	elif ! grep -q -- "$3" "$out"; then
-		check_fail "$1" "no '$3' in its output" "$out"
-	else
-		check_ok "$1"
-	fi
+	check_said "$1" "$2" "$3" "$code" "$out"
 }
 
 # --------------------------------------------- run-vng.sh with a false guest
@@ -113,6 +107,10 @@ false_case hang-at-end ends-and-hangs 70 'guest died: not finished within 2 s' -
 false_case never-up never-up 70 'guest died: not up within 2 s' --boot-timeout 2
 false_case one-try second-boot 70 'guest died: it never came up'
 false_case second-try second-boot 0 'booting it again' --boot-tries 2
+# A log that cannot be written to: the disk is full.
+ln -s /dev/full "$CHECK_TMP/full"
+false_case full-disk lives 69 'cannot write all of the log' --log "$CHECK_TMP/full"
+rm -f /dev/full.console
 false_case console-shown no-end 70 'a line of the console'
 
 # ended NAME SIGNAL KIND CODE: a run that gets the signal ends at once, and
@@ -217,6 +215,7 @@ usage_case reclaim 64 'classic and mglru' --debian 7 --reclaim lru
 usage_case fs 64 'ext4, xfs and btrfs' --debian 7 --fs tmpfs
 usage_case accel 64 'auto, kvm and tcg' --debian 7 --accel hvf
 usage_case set 64 'NAME=VALUE' --debian 7 --set MM_CACHE_REPS
+usage_case sysctl 64 'one such as vm.swappiness=10' --debian 7 --sysctl swappiness=1
 usage_case no-command 64 'no command' --debian 7 --
 usage_case version 64 'a version such as' --debian trixie
 usage_case no-image 69 'no such file' --kernel "$CHECK_TMP/nothing"
@@ -409,6 +408,16 @@ else
 	check_ok options-reach-the-guest
 fi
 
+guest --debian $new_kernel --install "$BUILD_DIR/install" --programs odirect_hot_set --reps 1 \
+	--sysctl vm.swappiness=11 --append transparent_hugepage=never
+expect settings-in-guest 0 'guest-run.sh: sysctl vm.swappiness is 11$'
+if grep -q '# env thp always madvise \[never\]$' "$CHECK_TMP/log"; then
+	check_ok kernel-option-in-guest
+else
+	check_fail kernel-option-in-guest "the kernel did not heed it" "$CHECK_TMP/log"
+fi
+guest --debian $new_kernel --append transparent_hugepages=never -- true
+expect unknown-kernel-option 125 'kernel option transparent_hugepages=never: this kernel does not know it'
 
 # What a machine may lack: the lines of the script are checks of this section.
 guest --debian $new_kernel --timeout 800 --set BUILD_DIR=/run/build --set "STAGE_DIR=$STAGE_DIR" \

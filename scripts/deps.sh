@@ -103,6 +103,7 @@ groups_of()
 		explore) groups+=" run explore" ;;
 		install | gen_tar) groups+=" install" ;;
 		vng) groups+=" install vng" ;;
+		gate) groups+=" install vng compare" ;;
 		check) groups+=" run install bench explore vng compare check" ;;
 		*) die "$goal: no goal that deps.sh knows; its list is in groups_of()" ;;
 		esac

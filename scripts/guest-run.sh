@@ -6,13 +6,13 @@
 #	guest-run.sh JOB_DIRECTORY
 #
 # JOB_DIRECTORY/job is a shell fragment that says what to do (token, mode,
-# exported variables, command). The first line printed here says that the guest
+# exported variables, sysctls, kernel options, command). The first line printed here says that the guest
 # is up, "mm-cache-guest-begin TOKEN"; the last one is the proof that it lived to
 # the end, "mm-cache-guest-end TOKEN CODE".
 
 job=${1:?usage: guest-run.sh JOB_DIRECTORY}
 
-token='' mode='' install='' command=() programs=()
+token='' mode='' install='' command=() programs=() sysctls=() kernel_options=()
 # shellcheck disable=SC1091 # written by run-vng.sh
 . "$job/job" || {
 	echo "guest-run.sh: cannot read $job/job inside the guest" >&2
@@ -49,6 +49,48 @@ else
 	unset MM_CACHE_DEV
 fi
 
+# A setting that did not take effect would make what is measured a lie.
+set_sysctls() {
+	local setting name value path now
+
+	for setting in "${sysctls[@]}"; do
+		name=${setting%%=*}
+		value=${setting#*=}
+		path=/proc/sys/${name//.//}
+		if [ ! -e "$path" ]; then
+			echo "guest-run.sh: sysctl $name: this kernel has none of that name"
+			return 1
+		fi
+		if ! echo "$value" >"$path" || ! now=$(xargs <"$path"); then
+			echo "guest-run.sh: sysctl $name: cannot be set to $value and read back"
+			return 1
+		fi
+		if [ "$now" != "$(xargs <<<"$value")" ]; then
+			echo "guest-run.sh: sysctl $name: is $now after $value was written"
+			return 1
+		fi
+		echo "# guest-run.sh: sysctl $name is $now"
+	done
+}
+
+# The kernel lists those that it has no use for, unless a module's.
+check_kernel_options() {
+	local option unknown
+
+	unknown=$(dmesg | sed -n 's/.*Unknown kernel command line parameters "\(.*\)", will be passed.*/\1/p')
+	for option in "${kernel_options[@]}"; do
+		if [[ " $(cat /proc/cmdline) " != *" $option "* ]]; then
+			echo "guest-run.sh: kernel option $option: is not in /proc/cmdline"
+			return 1
+		fi
+		if [[ " $unknown " == *" $option "* ]]; then
+			echo "guest-run.sh: kernel option $option: this kernel does not know it"
+			return 1
+		fi
+		echo "# guest-run.sh: booted with $option"
+	done
+}
+
 # After the suite all is as it was before it.
 machine_state() {
 	"${BASH_SOURCE[0]%/*}/machine-state.sh" --mark "CACHE_CHECK=$token" "$@" /dev/shm
@@ -75,11 +117,15 @@ run_suite() {
 	fi
 }
 
-case $mode in
-command) run_command ;;
-suite) run_suite ;;
-*) false ;;
-esac 2>&1
+{
+	if ! set_sysctls || ! check_kernel_options; then
+		(exit 125)
+	elif [ "$mode" = 'command' ]; then
+		run_command
+	else
+		run_suite
+	fi
+} 2>&1
 code=$?
 sync
 echo "mm-cache-guest-end $token $code"

@@ -26,6 +26,9 @@ what runs
   --reps N           repetitions of every measurement (default: each program's)
   --fs FS            file system on the scratch disk: ext4 (default), xfs or btrfs
   --set NAME=VALUE   one more variable for the guest (MM_CACHE_..., any number)
+  --sysctl NAME=VALUE
+                     set in the guest, and read back, before anything runs, such
+                     as vm.swappiness=10 (any number)
   --install DIR      an installed suite (default: build/install, made by
                      'make install', brought up to date first)
 
@@ -35,7 +38,8 @@ the machine
   --disk SIZE        size of the scratch disk, sparse (default 1G)
   --accel A          auto (default), kvm or tcg. auto uses KVM if a guest starts
                      with it, else emulation (TCG), and says which
-  --append OPTION    one more kernel option (any number)
+  --append OPTION    one more kernel option (any number); one that the kernel
+                     does not know ends the run
   --timeout SECONDS  limit for the whole run, boot included (default 1800)
   --boot-timeout SECONDS
                      limit for the boot alone (default 240)
@@ -47,6 +51,8 @@ output
                      the guest's console goes to FILE.console
   --verbose          show the guest's console on stderr as well
   --packages         print the Debian packages that are missing here, and stop
+  --resolve          fetch what a boot needs, print the kernel's name, its image
+                     (or tree), and kvm or tcg, a line each, and stop
   --help             this text
 
 Without KVM a guest is up after 15 to 20 s (on idle CPUs) and runs the suite in
@@ -95,7 +101,7 @@ vng_dir=$here/build/vng
 debian='' kernel='' programs='' reclaim='' reps='' fs='' install=''
 memory=1G cpus=2 disk=1G accel=auto timeout=1800 boot_timeout=240 boot_tries=1
 log='' verbose=0
-append=() set_vars=() command=()
+append=() set_vars=() sysctls=() command=()
 mode=suite
 
 need_value() {
@@ -128,6 +134,11 @@ while [ $# -gt 0 ]; do
 		missing_packages
 		exit 0
 		;;
+	--resolve)
+		mode=resolve
+		shift
+		continue
+		;;
 	--verbose)
 		verbose=1
 		shift
@@ -140,8 +151,8 @@ while [ $# -gt 0 ]; do
 		mode='command'
 		break
 		;;
-	--debian | --kernel | --programs | --reclaim | --reps | --fs | --set | --install | \
-		--memory | --cpus | --disk | --accel | --append | --timeout | --boot-timeout | \
+	--debian | --kernel | --programs | --reclaim | --reps | --fs | --set | --sysctl | \
+		--install | --memory | --cpus | --disk | --accel | --append | --timeout | --boot-timeout | \
 		--boot-tries | --log)
 		need_value "$1" $#
 		;;
@@ -155,6 +166,7 @@ while [ $# -gt 0 ]; do
 	--reps) reps=$2 ;;
 	--fs) fs=$2 ;;
 	--set) set_vars+=("$2") ;;
+	--sysctl) sysctls+=("$2") ;;
 	--install) install=$2 ;;
 	--memory) memory=$2 ;;
 	--cpus) cpus=$2 ;;
@@ -214,6 +226,10 @@ auto | kvm | tcg) ;;
 esac
 for var in ${set_vars[@]+"${set_vars[@]}"}; do
 	[[ $var =~ ^[A-Za-z_][A-Za-z0-9_]*= ]] || die $EX_USAGE "--set $var: NAME=VALUE expected"
+done
+for var in ${sysctls[@]+"${sysctls[@]}"}; do
+	[[ $var =~ ^[a-z0-9_-]+([./][A-Za-z0-9_-]+)+= ]] ||
+		die $EX_USAGE "--sysctl $var: one such as vm.swappiness=10 expected"
 done
 case $here in
 *[\ ,=\'\"]*) die $EX_MISSING "the path $here has a character that virtme-ng cannot pass on" ;;
@@ -512,11 +528,13 @@ write_job() {
 	[ -z "$programs" ] || printf ' %q' ${programs//,/ }
 	printf ' )\ncommand=('
 	[ ${#command[@]} -eq 0 ] || printf ' %q' "${command[@]}"
+	printf ' )\nsysctls=('
+	[ ${#sysctls[@]} -eq 0 ] || printf ' %q' "${sysctls[@]}"
+	printf ' )\nkernel_options=('
+	[ ${#append[@]} -eq 0 ] || printf ' %q' "${append[@]}"
 	printf ' )\n'
 	[ -z "$reclaim" ] || printf 'export MM_CACHE_RECLAIM=%q\n' "$reclaim"
-	is_number "$boot_timeout" || die $EX_USAGE "--boot-timeout $boot_timeout is no number of seconds"
-is_number "$boot_tries" || die $EX_USAGE "--boot-tries $boot_tries is no number of tries"
-[ -z "$reps" ] || printf 'export MM_CACHE_REPS=%q\n' "$reps"
+	[ -z "$reps" ] || printf 'export MM_CACHE_REPS=%q\n' "$reps"
 	[ -z "$fs" ] || printf 'export MM_CACHE_FS=%q\n' "$fs"
 	for var in ${set_vars[@]+"${set_vars[@]}"}; do
 		printf 'export %s=%q\n' "${var%%=*}" "${var#*=}"
@@ -575,7 +593,7 @@ wait_for_guest() {
 }
 
 boot() {
-	local options=() tcg='' said vng_code opt booted=1
+	local options=() tcg='' said vng_code opt booted=1 log_written=1
 
 	rm -rf "$run_dir"/{out,err,tmp,scratch.img,begin,end}
 	mkfifo "$run_dir/out" "$run_dir/err"
@@ -624,8 +642,10 @@ boot() {
 	wait "$waited_for" 2>/dev/null
 	vng_code=$?
 	stop_guest
-	wait "$filter_pid" "$console_pid"
+	wait "$filter_pid" || log_written=0
+	wait "$console_pid"
 	filter_pid='' console_pid=''
+	[ $log_written = 1 ] || die $EX_MISSING "cannot write all of the log $log: is its disk full?"
 	cp "$run_dir/console" "$log.console"
 
 	if [ ! -s "$run_dir/begin" ] && [ "$boot_tries" -gt 1 ]; then
@@ -703,8 +723,12 @@ main() {
 	choose_root_fs
 	find_vng
 	find_busybox
-	[ $mode = 'command' ] || install_suite
+	[ $mode != suite ] || install_suite
 	choose_accel
+	if [ $mode = resolve ]; then
+		printf '%s\n' "$kernel_name" "$kernel" "$accel"
+		exit 0
+	fi
 
 	: "${log:=$vng_dir/log/$kernel_name.log}"
 	mkdir -p "$(dirname "$log")" || die $EX_MISSING "cannot write to the directory of $log"
