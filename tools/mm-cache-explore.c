@@ -316,6 +316,8 @@ static enum exit_code report(const struct exploration *e)
 	report_table(e, stdout);
 	if (asked.details || plan.nr_runs == 1)
 		report_details(e, stdout);
+	/* Drawing may take a while, and may be cut short. */
+	fflush(stdout);
 	err |= write_file(e, asked.csv, write_csv);
 	err |= write_file(e, asked.json, report_json);
 	err |= draw(e, asked.figure, figure_table);
