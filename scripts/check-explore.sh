@@ -164,6 +164,20 @@ verdict json
 } >"$why" 2>&1
 verdict figures
 
+# What was saved gives the same table, without a measurement, and no other plan's.
+{
+	"$explore" --mem=32M --warm=1 --touches=0.2 --passes=2 --scan-by=none,pread,direct \
+		--reps=1 --load="$json" --csv="$CHECK_TMP/csv.loaded" >"$CHECK_TMP/loaded" 2>&1 </dev/null ||
+		echo "--load exits with $?"
+	grep '^|' "$log" | diff - <(grep '^|' "$CHECK_TMP/loaded") >/dev/null || echo "the loaded table is another one"
+	diff <(cut -d, -f1-50 "$csv") <(cut -d, -f1-50 "$CHECK_TMP/csv.loaded") >/dev/null ||
+		echo "the loaded CSV is another one"
+	! "$explore" --mem=32M --warm=2 --touches=0.2 --passes=2 --scan-by=none,pread,direct \
+		--reps=1 --load="$json" >"$CHECK_TMP/loaded" 2>&1 </dev/null || echo "another plan is loaded"
+	grep -q "is of another plan" "$CHECK_TMP/loaded" || echo "why another plan is not loaded is not said"
+} >"$why" 2>&1
+verdict load
+
 # --- by the clock
 
 run "$log" "$explore" --mem=32M --pace=clock --rate=2000 --readers=2 --lead=1 --gap=1 \
@@ -208,7 +222,7 @@ stop()
 	run_start "$log" "$explore" --mem=64M --touches=1 --reps=50
 	case $when in
 	[0-9]*) sleep "$when" ;;
-	*) for _ in {1..600}; do
+	*) for _ in {1..3000}; do
 		! grep -q -- "$when" "$log" || break
 		sleep 0.1
 	done ;;
@@ -231,7 +245,7 @@ verdict stopped-by-term
 {
 	run_before
 	run_start "$log" "$explore" --mem=64M --touches=1 --reps=50
-	for _ in {1..600}; do
+	for _ in {1..3000}; do
 		! grep -q '^1 of 50' "$log" || break
 		sleep 0.1
 	done

@@ -88,7 +88,7 @@ whitespace()
 	local file
 
 	for file in "${all_files[@]}"; do
-		case $file in COPYING | *.expected) continue ;; esac
+		case $file in COPYING | *.expected | *.png | *.svg) continue ;; esac
 		[ -L "$file" ] || grep -HnP '[ \t]+$' "$file"
 		[ -z "$(tail -c 1 "$file")" ] || echo "$file: no newline at the end"
 	done

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 
 #define WIDTH 1000
-#define HEIGHT 520
-#define TALL 640
+#define HEIGHT 560
+#define TALL 760
 #define LINES_MAX 8 /* runs in one figure that can be told apart */
 #define BIN_READS_MIN 20 /* of a point on the curve */
 
@@ -179,7 +179,8 @@ static void draw_table(FILE *to, const struct exploration *e)
 		fprintf(to, "set logscale y\n");
 	else
 		fprintf(to, "set yrange [0:*]\n");
-	fprintf(to, "set xtics rotate by 35 right (");
+	fprintf(to,
+		"set lmargin at screen 0.13\nset xtics rotate by 50 right (");
 	for (unsigned int r = 0; r < plan->nr_rows; r++) {
 		if (!is_drawn(e, r))
 			continue;
@@ -223,6 +224,35 @@ int figure_table(const struct exploration *e, const char *name)
 	return -ENODATA;
 }
 
+/* ----- runs, a line each ----- */
+
+/* The first LINES_MAX for which @has says so. How many. */
+static unsigned int choose_runs(const struct exploration *e,
+				bool (*has)(const struct exploration *e,
+					    unsigned int run),
+				unsigned int runs[LINES_MAX])
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < e->plan->nr_runs && n < LINES_MAX; i++)
+		if (has(e, i))
+			runs[n++] = i;
+	return n;
+}
+
+/* Its knobs that differ among the @n. @buf. */
+static const char *line_title(const struct exploration *e,
+			      const unsigned int *runs, unsigned int n,
+			      unsigned int which, char *buf, size_t len)
+{
+	static struct plan chosen;
+
+	chosen.nr_runs = n;
+	for (unsigned int i = 0; i < n; i++)
+		chosen.runs[i] = e->plan->runs[runs[i]];
+	return run_title(&chosen, which, buf, len);
+}
+
 /* ----- the timeline ----- */
 
 static bool by_clock(const struct exploration *e, unsigned int run)
@@ -262,18 +292,15 @@ static void put_timeline(FILE *to, const struct exploration *e,
 
 static void plot_timelines(FILE *to, const struct exploration *e, int column)
 {
-	unsigned int drawn = 0;
+	unsigned int runs[LINES_MAX];
+	unsigned int n = choose_runs(e, has_timeline, runs);
 	char title[300];
 
 	fprintf(to, "plot ");
-	for (unsigned int i = 0; i < e->plan->nr_runs && drawn < LINES_MAX;
-	     i++) {
-		if (!has_timeline(e, i))
-			continue;
+	for (unsigned int i = 0; i < n; i++) {
 		fprintf(to, "%s$time%u using 1:%d with lines lw 2 lc %u title ",
-			drawn ? ", " : "", i, column, drawn + 1);
-		put_text(to, run_title(e->plan, i, title, sizeof(title)));
-		drawn++;
+			i ? ", " : "", runs[i], column, i + 1);
+		put_text(to, line_title(e, runs, n, i, title, sizeof(title)));
 	}
 	fprintf(to, "\n");
 }
@@ -288,7 +315,7 @@ static void draw_timeline(FILE *to, const struct exploration *e)
 			put_timeline(to, e, i);
 		}
 	fprintf(to, "set multiplot layout 2,1\nset grid\n");
-	fprintf(to, "set key outside right top\n");
+	fprintf(to, "set key below vertical maxrows 8\n");
 	put_title(to, e, e->plan->title);
 	fprintf(to, "set yrange [-2:105]\nset xlabel \"%s\"\n",
 		clock ? "time, seconds" : "scanned, passes");
@@ -324,24 +351,23 @@ static void draw_curve(FILE *to, const struct exploration *e)
 	/* Other caches have no name of a run: all of one kind are dashed alike. */
 	static const char *const of[] = { NULL, "exact LRU, same reads",
 					  "optimal, same reads" };
-	unsigned int drawn = 0;
+	unsigned int runs[LINES_MAX];
+	unsigned int n = choose_runs(e, has_curve, runs);
 	char title[300];
 	const char *comma = "";
 
 	put_title(to, e, e->plan->title);
 	fprintf(to,
-		"set logscale x 2\nset grid\nset yrange [-2:105]\nset key outside right top\n");
+		"set logscale x 2\nset grid\nset yrange [-2:105]\nset key below vertical maxrows 10\n");
 	fprintf(to,
 		"set xtics (\"1/4096\" 1./4096, \"1/1024\" 1./1024, \"1/256\" 1./256, \"1/64\" 1./64, \"1/16\" 1./16, \"1/4\" 1./4, \"1\" 1, \"4\" 4, \"16\" 16, \"64\" 64)\n");
 	fprintf(to,
 		"set xlabel \"reuse distance, distinct pages by pages of memory\"\n");
 	fprintf(to, "set ylabel \"hot reads that found their page, %%\"\n");
-	for (unsigned int r = 0; r < e->plan->nr_runs; r++) {
-		const struct curve_bin *bin = e->results[r].curve;
+	for (unsigned int r = 0; r < n; r++) {
+		const struct curve_bin *bin = e->results[runs[r]].curve;
 
-		if (!has_curve(e, r))
-			continue;
-		fprintf(to, "$curve%u << END\n", r);
+		fprintf(to, "$curve%u << END\n", runs[r]);
 		for (unsigned int i = 0; i < CURVE_BINS; i++)
 			if (bin[i].reads >= BIN_READS_MIN)
 				fprintf(to, "%g %g %g %g\n", curve_bin_end(i),
@@ -351,17 +377,14 @@ static void draw_curve(FILE *to, const struct exploration *e)
 		fprintf(to, "END\n");
 	}
 	fprintf(to, "plot ");
-	for (unsigned int r = 0; r < e->plan->nr_runs && drawn < LINES_MAX;
-	     r++) {
-		if (!has_curve(e, r))
-			continue;
-		drawn++;
-		run_title(e->plan, r, title, sizeof(title));
+	for (unsigned int r = 0; r < n; r++) {
+		line_title(e, runs, n, r, title, sizeof(title));
 		for (int i = 0; i < 3; i++) {
 			fprintf(to,
 				"%s$curve%u using 1:%d with linespoints lw 2 pt 7 ps %s dt %d lc %u title ",
-				comma, r, i + 2, i ? "0" : "0.6", i + 1, drawn);
-			put_text(to, !i ? title : drawn == 1 ? of[i] : "");
+				comma, runs[r], i + 2, i ? "0" : "0.6", i + 1,
+				r + 1);
+			put_text(to, !i ? title : !r ? of[i] : "");
 			comma = ", ";
 		}
 	}
@@ -370,7 +393,7 @@ static void draw_curve(FILE *to, const struct exploration *e)
 
 int figure_curve(const struct exploration *e, const char *name)
 {
-	const struct drawing d = { e, draw_curve, HEIGHT };
+	const struct drawing d = { e, draw_curve, TALL };
 
 	for (unsigned int i = 0; i < e->plan->nr_runs; i++)
 		if (has_curve(e, i))

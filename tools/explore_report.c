@@ -322,9 +322,10 @@ static json_t *json_timeline(const struct run_result *r)
 
 		json_array_append_new(
 			timeline,
-			json_pack("{s:i, s:f, s:I, s:o, s:I, s:I}", "pass",
-				  (int)p->pass + 1, "seconds", p->s, "scanned",
-				  (json_int_t)p->done, "kept",
+			json_pack("{s:i, s:f, s:f, s:I, s:o, s:I, s:I}", "pass",
+				  (int)p->pass + 1, "seconds", p->s, "passes",
+				  p->scanned, "scanned", (json_int_t)p->done,
+				  "kept",
 				  isnan(p->kept) ? json_null() :
 						   json_real(p->kept),
 				  "reads", (json_int_t)p->reads, "missed",
@@ -364,12 +365,173 @@ int report_json(const struct exploration *e, FILE *out)
 	return err;
 }
 
+static double number(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void load_pass(const json_t *pass, unsigned int p, struct run_result *r)
+{
+	for (unsigned int n = 0; n < r->reps; n++)
+		for (int f = 0; f < NR_FIGURES; f++) {
+			const json_t *figure =
+				json_object_get(pass, figures[f].name);
+			const json_t *value = json_array_get(
+				json_object_get(figure, "values"), n);
+
+			r->watched[n].nr_passes = p + 1;
+			r->watched[n].pass[p].of[f] =
+				json_is_number(value) ?
+					json_number_value(value) :
+					NAN;
+		}
+}
+
+static void load_curve(const json_t *curve, struct run_result *r)
+{
+	const json_t *bin;
+	size_t i;
+
+	json_array_foreach(curve, i, bin)
+	{
+		double end = number(bin, "distance_below");
+
+		for (unsigned int b = 0; b < CURVE_BINS; b++) {
+			if (fabs(curve_bin_end(b) / end - 1) > 0.01)
+				continue;
+			r->curve[b] = (struct curve_bin){
+				.reads = (uint64_t)number(bin, "reads"),
+				.kept = (uint64_t)number(bin, "kept"),
+				.lru_kept = (uint64_t)number(bin, "lru_kept"),
+				.opt_kept = (uint64_t)number(bin, "opt_kept"),
+			};
+		}
+	}
+}
+
+static void load_timeline(const json_t *timeline, struct watched *w)
+{
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach(timeline, i, point)
+	{
+		if (i == TIMELINE_MAX)
+			return;
+		w->nr_points = (unsigned int)i + 1;
+		w->point[i] = (struct timeline_point){
+			.pass = (unsigned int)number(point, "pass") - 1,
+			.s = number(point, "seconds"),
+			.scanned = number(point, "passes"),
+			.done = (uint64_t)number(point, "scanned"),
+			.kept = number(point, "kept"),
+			.reads = (uint64_t)number(point, "reads"),
+			.missed = (uint64_t)number(point, "missed"),
+		};
+	}
+}
+
+static bool same_knobs(const json_t *object, const struct setting *setting)
+{
+	for (int k = 0; k < NR_KNOBS; k++) {
+		const char *value = json_string_value(
+			json_object_get(object, knobs[k].name));
+
+		if (!value || strcmp(value, setting->value[k]))
+			return false;
+	}
+	return true;
+}
+
+static int load_run(const json_t *run, const struct setting *setting,
+		    unsigned int reps, struct run_result *r)
+{
+	const char *why =
+		json_string_value(json_object_get(run, "not_measured"));
+	const json_t *pass;
+	size_t p;
+
+	if (!same_knobs(json_object_get(run, "knobs"), setting) || !why)
+		return -EINVAL;
+	snprintf(r->why, sizeof(r->why), "%s", why);
+	r->reps = (unsigned int)number(run, "repetitions");
+	if (r->reps > reps)
+		return -EINVAL;
+	json_array_foreach(json_object_get(run, "passes"), p, pass)
+	{
+		if (p < PASSES_MAX)
+			load_pass(pass, (unsigned int)p, r);
+	}
+	load_curve(json_object_get(run, "curve"), r);
+	if (r->reps)
+		load_timeline(json_object_get(run, "timeline"),
+			      &r->watched[r->reps - 1]);
+	return 0;
+}
+
+static void load_env(json_t *env, struct env *to)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(env, key, value)
+	{
+		if (to->nr == ENV_FACTS || !json_is_string(value))
+			continue;
+		snprintf(to->facts[to->nr].key, sizeof(to->facts[0].key), "%s",
+			 key);
+		snprintf(to->facts[to->nr].value, sizeof(to->facts[0].value),
+			 "%s", json_string_value(value));
+		to->nr++;
+	}
+}
+
+int report_load(struct exploration *e, const char *path, char *why, size_t len)
+{
+	json_error_t error;
+	json_t *all = json_load_file(path, 0, &error);
+	const json_t *runs = json_object_get(all, "runs");
+	int err = 0;
+
+	if (!all) {
+		snprintf(why, len, "%s:%d: %s", path, error.line, error.text);
+		return -EINVAL;
+	}
+	if (json_array_size(runs) != e->plan->nr_runs ||
+	    number(all, "scale") != e->scale)
+		err = -EINVAL;
+	for (unsigned int i = 0; !err && i < e->plan->nr_runs; i++)
+		err = load_run(json_array_get(runs, i), &e->plan->runs[i],
+			       e->reps, &e->results[i]);
+	if (err)
+		snprintf(
+			why, len,
+			"%s is of another plan: give the recipe, knobs, --scale and --reps that it was made with",
+			path);
+	load_env(json_object_get(all, "env"), e->env);
+	e->stopped = !json_is_true(json_object_get(all, "complete"));
+	json_decref(all);
+	return err;
+}
+
 #else
 
 int report_json(const struct exploration *e, FILE *out)
 {
 	(void)e;
 	(void)out;
+	return -EOPNOTSUPP;
+}
+
+int report_load(struct exploration *e, const char *path, char *why, size_t len)
+{
+	(void)e;
+	snprintf(
+		why, len,
+		"%s: no JSON: it was built without jansson (Debian: libjansson-dev)",
+		path);
 	return -EOPNOTSUPP;
 }
 

@@ -26,4 +26,11 @@ void report_csv(const struct exploration *e, FILE *out);
 /* report_json() - 0; -EIO; or -EOPNOTSUPP when it was built without jansson. */
 int report_json(const struct exploration *e, FILE *out);
 
+/*
+ * report_load() - what report_json() wrote of the same plan to file @path, in place
+ * of a measurement: e->scale, e->reps and the results. 0 or -errno with a sentence
+ * in @why.
+ */
+int report_load(struct exploration *e, const char *path, char *why, size_t len);
+
 #endif

@@ -39,6 +39,7 @@ enum key {
 	KEY_CURVE,
 	KEY_DETAILS,
 	KEY_DRY_RUN,
+	KEY_LOAD,
 };
 
 static struct {
@@ -47,7 +48,7 @@ static struct {
 	enum figure show;
 	double scale;
 	unsigned int reps;
-	const char *csv, *json, *figure, *timeline, *curve;
+	const char *csv, *json, *figure, *timeline, *curve, *load;
 	bool details, dry_run, quiet;
 } asked = { .scale = 1, .reps = 5, .show = NR_FIGURES };
 
@@ -95,6 +96,8 @@ static const struct argp_option plain_options[] = {
 	{ "curve", KEY_CURVE, "NAME", 0,
 	  "Draw hits by reuse distance, with exact LRU and an optimal policy",
 	  2 },
+	{ "load", KEY_LOAD, "FILE", 0,
+	  "Measure nothing: what --json wrote of the same plan", 2 },
 	{ "dry-run", KEY_DRY_RUN, NULL, 0, "Say what would be run", 2 },
 	{ "quiet", 'q', NULL, 0, "No progress", 2 },
 	{ 0 },
@@ -180,6 +183,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_DETAILS:
 		asked.details = true;
+		return 0;
+	case KEY_LOAD:
+		asked.load = arg;
 		return 0;
 	case KEY_DRY_RUN:
 		asked.dry_run = true;
@@ -310,6 +316,8 @@ static enum exit_code report(const struct exploration *e)
 	report_table(e, stdout);
 	if (asked.details || plan.nr_runs == 1)
 		report_details(e, stdout);
+	/* Drawing may take a while, and may be cut short. */
+	fflush(stdout);
 	err |= write_file(e, asked.csv, write_csv);
 	err |= write_file(e, asked.json, report_json);
 	err |= draw(e, asked.figure, figure_table);
@@ -362,6 +370,7 @@ static enum exit_code print_plan(const struct exploration *e)
 
 static enum exit_code run_plan(struct exploration *e)
 {
+	char why[600];
 	int err;
 
 	if (asked.dry_run)
@@ -371,7 +380,11 @@ static enum exit_code run_plan(struct exploration *e)
 		fprintf(stderr, "mm-cache-explore: no memory\n");
 		return NOT_ALL;
 	}
-	err = exploration_run(e);
+	if (asked.load && report_load(e, asked.load, why, sizeof(why))) {
+		fprintf(stderr, "mm-cache-explore: %s\n", why);
+		return USAGE;
+	}
+	err = asked.load ? 0 : exploration_run(e);
 	return report(e) ?: (err ? NOT_ALL : ALL_MEASURED);
 }
 
