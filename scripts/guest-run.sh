@@ -96,7 +96,9 @@ machine_state() {
 	"${BASH_SOURCE[0]%/*}/machine-state.sh" --mark "CACHE_CHECK=$token" "$@" /dev/shm
 }
 
+# Virtme-ng has /dev/stdout name the port of the guest, past any pipe.
 run_command() {
+	ln -sf /proc/self/fd/1 /dev/stdout
 	"${command[@]}"
 }
 
