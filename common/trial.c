@@ -28,11 +28,6 @@
 #define SETTLE_TIMEOUT_MS 1000
 #define SETTLE_STEP_NS (1000 * 1000)
 #define TRY_LEN 4096
-/*
- * The memcg is flushed so often while as much as its limit is scanned: what the
- * kernel does by itself every two seconds, of 2.5 GiB at 300 MB/s.
- */
-#define FLUSHES 4
 
 static const struct {
 	const char *name;
@@ -52,6 +47,19 @@ static const struct {
 	[THROUGHPUT] = { "throughput", "KiB/s" },
 	[SETTLE_TIME] = { "settle_time", "us" },
 	[BAD_WORDS] = { "bad_words", "words" },
+	[GET_HITS] = { "get_hits", "permille" },
+	[GET_OF_LRU] = { "get_of_lru", "permille" },
+	[LRU_GET_HITS] = { "exact_lru_get_hits", "permille" },
+	[GET_OF_ALONE] = { "get_of_alone", "permille" },
+	[GET_WAIT] = { "get_wait", "ns" },
+	[GET_RATE] = { "get_rate", "GETs/s" },
+	[SCAN_HITS] = { "scan_hits", "permille" },
+	[SCAN_OF_LRU] = { "scan_of_lru", "permille" },
+	[SCAN_OF_ALONE] = { "scan_of_alone", "permille" },
+	[LRU_SCAN_HITS] = { "exact_lru_scan_hits", "permille" },
+	[SCAN_RATE] = { "scan_rate", "records/s" },
+	[ACTIVATIONS] = { "activations", "pages" },
+	[WARM_UP] = { "warm_up", "windows" },
 };
 
 const char *metric_name(enum metric metric)
@@ -177,7 +185,7 @@ static void throttle(const struct work *work, uint64_t done)
  */
 static int flush_memcg(struct work *work, uint64_t done)
 {
-	uint64_t step = work->trial->mem_bytes / FLUSHES;
+	uint64_t step = work->trial->mem_bytes / MEMCG_FLUSHES;
 	int err;
 
 	if (!work->memcg || work->trial->hot.period_ns || done < work->flush_at)
@@ -691,6 +699,14 @@ static int work_run(struct work *work)
 			return failure_note(&work->result->failure, err,
 					    "enter %s", work->memcg->path);
 	}
+	if (trial->get_scan.records) {
+		err = set_readahead(work->lab, true);
+		if (err)
+			return failure_note(&work->result->failure, err,
+					    "set read_ahead_kb");
+		return get_scan_run(work->lab, trial, work->memcg,
+				    work->result);
+	}
 	if (trial->hot.bytes)
 		err = open_hot(work);
 	if (!err)
@@ -786,6 +802,8 @@ static int read_memcg(struct lab *lab, struct trial_result *result,
 		return failure_note(&lab->failure, err, "read %s", memcg->path);
 	if (result->stat.refault_file >= 0)
 		result->metric[REFAULTS] = result->stat.refault_file;
+	if (result->stat.activate_file >= 0)
+		result->metric[ACTIVATIONS] = result->stat.activate_file;
 	return 0;
 }
 
@@ -833,6 +851,12 @@ static int try_trial(struct lab *lab, const struct trial *trial,
 	err = pid < 0 ? failure_note(&lab->failure, -errno, "fork") :
 			wait_for(pid, lab, trial, result);
 	result->pid = 0;
+	/* Not in the memcg, whose memory it would take. */
+	if (!err && trial->get_scan.records) {
+		err = get_scan_compare(trial, result);
+		if (err)
+			failure_note(&lab->failure, err, "simulate exact LRU");
+	}
 	if (!limited)
 		return err;
 	if (read_memcg(lab, result, &memcg) == 0 && result->stat.oom_kills > 0)
