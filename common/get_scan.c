@@ -298,6 +298,7 @@ int get_scan_run(struct lab *lab, const struct trial *trial,
 	struct work work = {
 		.lab = lab, .trial = trial, .memcg = memcg, .result = result
 	};
+	struct residency left = { 0 };
 	char path[PATH_MAX];
 	int err;
 
@@ -316,6 +317,10 @@ int get_scan_run(struct lab *lab, const struct trial *trial,
 		err = warm_up(&work, &result->hits.warm);
 	if (!err)
 		err = measure(&work);
+	if (!err)
+		err = count_cached(&work, 0, trial->get_scan.records, &left);
+	if (!err)
+		result->metric[KEPT] = permille(left.cached, left.pages);
 	for (unsigned int i = 0; i < WORKERS_MAX; i++)
 		reader_close(&work.readers[i]);
 	return err;

@@ -39,7 +39,7 @@ struct needs;
 
 /* What a trial measures; metric_unit() tells the units. */
 enum metric {
-	KEPT, /* share of the hot set still cached */
+	KEPT, /* share of the hot set still cached, or of a store */
 	KEPT_FIRST, /* the same after the first of several passes */
 	KEPT_CHANGE, /* from there to the end */
 	EVICTED, /* pages of the hot set that reclaim took and nobody read again */
