@@ -51,9 +51,25 @@ static const struct workload scan_1_get_7 =
 static const struct workload mirror =
 	WORKLOAD(.workers = 4, .run = 1000, .gets = 250000, .scanned_pct = 40);
 
-#define OF_LRU_MIN 970
-#define OF_ALONE_1_3_MIN 560
-#define OF_ALONE_MIN 620
+/*
+ * Permille of what hits in exact LRU, and of what hits alone.
+ *
+ *           6.12 MGLRU  7.3 MGLRU   6.18, 7.3 classic  SCANs promoted, 6.18
+ *   1_3     985, 578    1404, 823   1081, 604..635      914, 525
+ *   mixed   997, 652    1380, 872   1069..1077, 684     921, 576
+ *   1_7     994, 647    1336, 872   1056..1081, 683     909, 574
+ *   mirror  1026, 997   978, 951    1020, 990           325, 316 (its part lost)
+ *
+ * The last column is of a shim that touches each page of a SCAN five times more, or
+ * drops the scanned part: the bounds lie between. Exact LRU alone has 1000 and 581
+ * to 650; so they exclude a kernel that keeps for GETs less than it would, because
+ * what is read once or ahead earns a place. 7.x puts pages that start with a
+ * reference into the second-oldest generation of MGLRU; those read ahead start with
+ * none and go first. A single repetition of classic gave 1027 to 1118.
+ */
+#define OF_LRU_MIN 950
+#define OF_ALONE_1_3_MIN 550
+#define OF_ALONE_MIN 615
 #define SCAN_OF_LRU_MIN 700
 #define SCAN_OF_ALONE_MIN 700
 
