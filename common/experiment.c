@@ -142,6 +142,8 @@ static struct get_scan requests_of(const struct experiment *exp,
 		.window = exp->mem_bytes * window / 100,
 		.measured = WINDOWS,
 		.seed = seed,
+		.buffer = scan_buffer(exp),
+		.read_by = scan_ops(exp, arm),
 	};
 }
 

@@ -4,11 +4,11 @@
 #include "exact_lru.h"
 #include "failure.h"
 #include "lab.h"
+#include "memcg.h"
 #include "pattern.h"
 #include "permille.h"
 #include "reader.h"
 #include "scan.h"
-#include "trial.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,9 +36,9 @@ static uint64_t turn_of(const struct get_scan *of)
 }
 
 void store_requests_begin(struct store_requests *requests,
-			  const struct get_scan *of, uint64_t buffer)
+			  const struct get_scan *of)
 {
-	uint64_t bytes = buffer < MIB ? buffer : MIB;
+	uint64_t bytes = of->buffer < MIB ? of->buffer : MIB;
 
 	*requests = (struct store_requests){
 		.of = of,
@@ -123,9 +123,10 @@ static uint64_t asked_by(const struct store_request *request)
 
 struct work {
 	struct lab *lab;
-	const struct trial *trial;
+	const struct get_scan *of;
 	const struct memcg *memcg; /* NULL: none */
-	struct trial_result *result;
+	struct hits *hits;
+	struct failure *failure;
 	struct store_requests requests;
 	struct reader readers[WORKERS_MAX];
 	unsigned int worker; /* whose turn it is */
@@ -145,7 +146,7 @@ static int count_cached(struct work *work, uint64_t record, uint64_t records,
 			     (off_t)(record * RECORD_BYTES),
 			     (off_t)(records * RECORD_BYTES), &one);
 	if (err)
-		return failure_note(&work->result->failure, err,
+		return failure_note(work->failure, err,
 				    "count cached pages of %s", r->path);
 	sum->pages += one.pages;
 	sum->cached += one.cached;
@@ -156,7 +157,7 @@ static int count_cached(struct work *work, uint64_t record, uint64_t records,
 static int count_run(struct work *work, const struct store_request *request,
 		     struct residency *sum)
 {
-	uint64_t behind = work->trial->get_scan.scanned - request->record;
+	uint64_t behind = work->of->scanned - request->record;
 	uint64_t first = request->run < behind ? request->run : behind;
 	int err = count_cached(work, request->record, first, sum);
 
@@ -167,15 +168,15 @@ static int count_run(struct work *work, const struct store_request *request,
 
 static int flush(struct work *work)
 {
-	uint64_t step = work->trial->mem_bytes / MEMCG_FLUSHES;
+	uint64_t step = work->of->memory / MEMCG_FLUSHES;
 	int err;
 
 	if (!work->memcg || work->asked < work->flush_at)
 		return 0;
 	work->flush_at = work->asked + step;
 	err = memcg_flush(work->memcg);
-	return err ? failure_note(&work->result->failure, err,
-				  "read memory.stat of %s", work->memcg->path) :
+	return err ? failure_note(work->failure, err, "read memory.stat of %s",
+				  work->memcg->path) :
 		     0;
 }
 
@@ -185,9 +186,8 @@ static int read_records(struct work *work, const struct store_request *request)
 	off_t pos = (off_t)(request->record * RECORD_BYTES);
 	int err = reader_read(r, pos, request->records * RECORD_BYTES);
 
-	return err ? failure_note(&work->result->failure, err,
-				  "read %s by %s at %lld", r->path,
-				  r->ops->name, (long long)pos) :
+	return err ? failure_note(work->failure, err, "read %s by %s at %lld",
+				  r->path, r->ops->name, (long long)pos) :
 		     0;
 }
 
@@ -225,7 +225,7 @@ static int make_request(struct work *work, struct hits *hits)
 
 static int run_windows(struct work *work, unsigned int n, struct hits *hits)
 {
-	uint64_t end = work->asked + work->trial->get_scan.window * n;
+	uint64_t end = work->asked + work->of->window * n;
 	int err = 0;
 
 	*hits = (struct hits){ 0 };
@@ -240,7 +240,7 @@ static int64_t hit_rate(const struct hits *hits)
 			    permille(hits->scan_hits, hits->scan_pages);
 }
 
-static int warm_up(struct work *work, uint64_t *reads)
+static int warm_up(struct work *work)
 {
 	int64_t before = 0;
 	unsigned int n;
@@ -252,75 +252,65 @@ static int warm_up(struct work *work, uint64_t *reads)
 
 		if (err)
 			return err;
-		*reads += hits.reads;
+		work->hits->warm += hits.reads;
 		if (n++ && llabs(rate - before) < WARM_PERMILLE)
 			break;
 		before = rate;
 	}
-	work->result->metric[WARM_UP] = n;
+	work->hits->warm_windows = n;
 	return 0;
 }
 
 static int measure(struct work *work)
 {
-	struct trial_result *result = work->result;
-	int64_t *metric = result->metric;
-	struct hits *hits = &result->hits;
+	struct hits *hits = work->hits;
 	uint64_t scanned = work->requests.scanned;
-	uint64_t warm = hits->warm;
+	struct hits measured;
 	uint64_t start;
-	double s;
 	int err;
 
 	work->wait_ns = 0;
 	start = clock_ns();
-	err = run_windows(work, work->trial->get_scan.measured, hits);
-	s = (double)(clock_ns() - start) / 1e9;
-	hits->warm = warm;
-	if (err)
-		return err;
-	if (hits->gets) {
-		metric[GET_HITS] = permille(hits->get_hits, hits->gets);
-		metric[GET_WAIT] = (int64_t)(work->wait_ns / hits->gets);
-		metric[GET_RATE] = (int64_t)((double)hits->gets / s);
-	}
-	if (hits->scan_pages) {
-		scanned = work->requests.scanned - scanned;
-		metric[SCAN_HITS] = permille(hits->scan_hits, hits->scan_pages);
-		metric[SCAN_RATE] = (int64_t)((double)scanned / s);
-	}
-	return 0;
+	err = run_windows(work, work->of->measured, &measured);
+	measured.ns = clock_ns() - start;
+	measured.wait_ns = work->wait_ns;
+	measured.scanned = work->requests.scanned - scanned;
+	measured.warm = hits->warm;
+	measured.warm_windows = hits->warm_windows;
+	*hits = measured;
+	return err;
 }
 
-int get_scan_run(struct lab *lab, const struct trial *trial,
-		 const struct memcg *memcg, struct trial_result *result)
+int get_scan_run(struct lab *lab, const struct get_scan *of, const char *path,
+		 const struct memcg *memcg, struct hits *hits,
+		 struct failure *failure)
 {
-	struct work work = {
-		.lab = lab, .trial = trial, .memcg = memcg, .result = result
-	};
+	struct work work = { .lab = lab,
+			     .of = of,
+			     .memcg = memcg,
+			     .hits = hits,
+			     .failure = failure };
 	struct residency left = { 0 };
-	char path[PATH_MAX];
-	int err;
+	int err = 0;
 
-	store_requests_begin(&work.requests, &trial->get_scan,
-			     trial->scan.buffer);
-	err = scratch_path(&lab->scratch, SCAN_FILE, path, sizeof(path));
-	for (unsigned int i = 0; !err && i < trial->get_scan.workers; i++)
-		err = reader_open(&work.readers[i], trial->scan.read_by, path,
+	*hits = (struct hits){ 0 };
+	store_requests_begin(&work.requests, of);
+	for (unsigned int i = 0; !err && i < of->workers; i++)
+		err = reader_open(&work.readers[i], of->read_by, path,
 				  work.requests.chunk * RECORD_BYTES);
 	if (err)
-		failure_note(&result->failure, err, "open %s by %s", path,
-			     trial->scan.read_by->name);
+		failure_note(failure, err, "open %s by %s", path,
+			     of->read_by->name);
 	else
 		take_turn(0);
 	if (!err)
-		err = warm_up(&work, &result->hits.warm);
+		err = warm_up(&work);
 	if (!err)
 		err = measure(&work);
 	if (!err)
-		err = count_cached(&work, 0, trial->get_scan.records, &left);
-	if (!err)
-		result->metric[KEPT] = permille(left.cached, left.pages);
+		err = count_cached(&work, 0, of->records, &left);
+	hits->pages = left.pages;
+	hits->cached = left.cached;
 	for (unsigned int i = 0; i < WORKERS_MAX; i++)
 		reader_close(&work.readers[i]);
 	return err;
@@ -348,8 +338,7 @@ static void ask_lru(struct lru *lru, const struct store_request *request,
 	}
 }
 
-int get_scan_replay(const struct get_scan *of, uint64_t buffer,
-		    struct hits *hits)
+int get_scan_replay(const struct get_scan *of, struct hits *hits)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
 	struct store_requests requests;
@@ -362,37 +351,11 @@ int get_scan_replay(const struct get_scan *of, uint64_t buffer,
 			(uint32_t)(of->memory / page));
 	if (err)
 		return err;
-	store_requests_begin(&requests, of, buffer);
+	store_requests_begin(&requests, of);
 	for (uint64_t i = 0; i < hits->warm + hits->reads; i++) {
 		store_requests_next(&requests, &request);
 		ask_lru(&lru, &request, i < hits->warm ? &warm : hits);
 	}
 	lru_end(&lru);
-	return 0;
-}
-
-int get_scan_compare(const struct trial *trial, struct trial_result *result)
-{
-	struct hits *hits = &result->hits;
-	struct hits lru = { .warm = hits->warm, .reads = hits->reads };
-	int64_t *metric = result->metric;
-	int err;
-
-	err = get_scan_replay(&trial->get_scan, trial->scan.buffer, &lru);
-	if (err)
-		return err;
-	if (lru.gets) {
-		metric[LRU_GET_HITS] = permille(lru.get_hits, lru.gets);
-		if (lru.get_hits)
-			metric[GET_OF_LRU] =
-				permille(hits->get_hits, lru.get_hits);
-	}
-	if (lru.scan_pages) {
-		metric[LRU_SCAN_HITS] = permille(lru.scan_hits, lru.scan_pages);
-		/* Runs of SCAN are cut by the windows: compare the shares. */
-		if (metric[LRU_SCAN_HITS] && hits->scan_pages)
-			metric[SCAN_OF_LRU] = permille(metric[SCAN_HITS],
-						       metric[LRU_SCAN_HITS]);
-	}
 	return 0;
 }

@@ -22,10 +22,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct failure;
 struct lab;
 struct memcg;
-struct trial;
-struct trial_result;
+struct reader_ops;
 
 #define RECORD_BYTES 1024
 #define SCAN_ALIGN 16 /* records; a run begins at a multiple */
@@ -44,6 +44,7 @@ struct trial_result;
  * @mixed:    each makes GETs, and SCANs in turn
  * @window:   bytes asked for (a GET asks for a page) in one window
  * @measured: windows, after a warm-up that ends by WARM_PERMILLE
+ * @buffer:   bytes that a SCAN reads at a time, 1 MiB at most
  */
 struct get_scan {
 	uint64_t records;
@@ -57,6 +58,8 @@ struct get_scan {
 	uint64_t window;
 	unsigned int measured;
 	uint64_t seed;
+	uint64_t buffer;
+	const struct reader_ops *read_by;
 };
 
 /*
@@ -92,46 +95,51 @@ struct store_requests {
 	uint64_t left; /* of this SCAN */
 };
 
-/* store_requests_begin() - @buffer: bytes that a SCAN reads at a time, 1 MiB at most. */
 void store_requests_begin(struct store_requests *requests,
-			  const struct get_scan *of, uint64_t buffer);
+			  const struct get_scan *of);
 
 void store_requests_next(struct store_requests *requests,
 			 struct store_request *request);
 
 /*
  * What became of them, in the measured windows.
- * @warm:       reads of the warm-up
+ * @warm:       reads of the warm-up, which took @warm_windows
  * @reads:      of the measured windows
  * @get_hits:   of @gets
  * @scan_hits:  of @scan_pages
+ * @scanned:    records
+ * @ns:         that all took
+ * @wait_ns:    that GETs took which missed
+ * @cached:     of the @pages of the store, at the end
  */
 struct hits {
 	uint64_t warm;
+	unsigned int warm_windows;
 	uint64_t reads;
 	uint64_t gets;
 	uint64_t get_hits;
 	uint64_t scan_pages;
 	uint64_t scan_hits;
+	uint64_t scanned;
+	uint64_t ns;
+	uint64_t wait_ns;
+	uint64_t pages;
+	uint64_t cached;
 };
 
 /*
- * get_scan_run() - make the requests of trial->get_scan, in a process that is in
- * @memcg (or NULL) already; fills result->hits and metrics.
- * 0, or -errno with result->failure.
+ * get_scan_run() - make the requests of the store at @path, in a process that is
+ * in @memcg (or NULL) already. 0, or -errno with @failure.
  */
-int get_scan_run(struct lab *lab, const struct trial *trial,
-		 const struct memcg *memcg, struct trial_result *result);
+int get_scan_run(struct lab *lab, const struct get_scan *of, const char *path,
+		 const struct memcg *memcg, struct hits *hits,
+		 struct failure *failure);
 
 /*
  * get_scan_replay() - what exact LRU makes of the same requests, by simulation in
  * the memory of the caller: @hits has the warm and reads of a run, and gets the
- * rest. 0 or -ENOMEM.
+ * hits. 0 or -ENOMEM.
  */
-int get_scan_replay(const struct get_scan *of, uint64_t buffer,
-		    struct hits *hits);
-
-/* get_scan_compare() - the metrics that set result->hits beside exact LRU's. */
-int get_scan_compare(const struct trial *trial, struct trial_result *result);
+int get_scan_replay(const struct get_scan *of, struct hits *hits);
 
 #endif

@@ -688,6 +688,65 @@ static int do_scan(struct work *work)
 	return 0;
 }
 
+/* In the process of the trial. */
+static int run_requests(struct work *work)
+{
+	struct trial_result *result = work->result;
+	struct hits *hits = &result->hits;
+	int64_t *metric = result->metric;
+	char path[PATH_MAX];
+	double s;
+	int err;
+
+	err = scratch_path(&work->lab->scratch, SCAN_FILE, path, sizeof(path));
+	if (!err)
+		err = get_scan_run(work->lab, &work->trial->get_scan, path,
+				   work->memcg, hits, &result->failure);
+	if (err)
+		return failure_note(&result->failure, err, "read %s", path);
+	s = (double)(hits->ns ? hits->ns : 1) / 1e9;
+	if (hits->gets) {
+		metric[GET_HITS] = permille(hits->get_hits, hits->gets);
+		metric[GET_WAIT] = (int64_t)(hits->wait_ns / hits->gets);
+		metric[GET_RATE] = (int64_t)((double)hits->gets / s);
+	}
+	if (hits->scan_pages) {
+		metric[SCAN_HITS] = permille(hits->scan_hits, hits->scan_pages);
+		metric[SCAN_RATE] = (int64_t)((double)hits->scanned / s);
+	}
+	metric[KEPT] = permille(hits->cached, hits->pages);
+	metric[WARM_UP] = hits->warm_windows;
+	return 0;
+}
+
+/* Not in the memcg of the trial, whose memory it would take. */
+static int compare_with_lru(const struct trial *trial,
+			    struct trial_result *result)
+{
+	struct hits *hits = &result->hits;
+	struct hits lru = { .warm = hits->warm, .reads = hits->reads };
+	int64_t *metric = result->metric;
+	int err;
+
+	err = get_scan_replay(&trial->get_scan, &lru);
+	if (err)
+		return err;
+	if (lru.gets) {
+		metric[LRU_GET_HITS] = permille(lru.get_hits, lru.gets);
+		if (lru.get_hits)
+			metric[GET_OF_LRU] =
+				permille(hits->get_hits, lru.get_hits);
+	}
+	if (lru.scan_pages) {
+		metric[LRU_SCAN_HITS] = permille(lru.scan_hits, lru.scan_pages);
+		/* Runs of SCAN are cut by the windows: compare the shares. */
+		if (metric[LRU_SCAN_HITS] && hits->scan_pages)
+			metric[SCAN_OF_LRU] = permille(metric[SCAN_HITS],
+						       metric[LRU_SCAN_HITS]);
+	}
+	return 0;
+}
+
 static int work_run(struct work *work)
 {
 	const struct trial *trial = work->trial;
@@ -704,8 +763,7 @@ static int work_run(struct work *work)
 		if (err)
 			return failure_note(&work->result->failure, err,
 					    "set read_ahead_kb");
-		return get_scan_run(work->lab, trial, work->memcg,
-				    work->result);
+		return run_requests(work);
 	}
 	if (trial->hot.bytes)
 		err = open_hot(work);
@@ -851,9 +909,8 @@ static int try_trial(struct lab *lab, const struct trial *trial,
 	err = pid < 0 ? failure_note(&lab->failure, -errno, "fork") :
 			wait_for(pid, lab, trial, result);
 	result->pid = 0;
-	/* Not in the memcg, whose memory it would take. */
 	if (!err && trial->get_scan.records) {
-		err = get_scan_compare(trial, result);
+		err = compare_with_lru(trial, result);
 		if (err)
 			failure_note(&lab->failure, err, "simulate exact LRU");
 	}

@@ -99,6 +99,8 @@ static const struct get_scan example = {
 	.window = MIB,
 	.measured = 1,
 	.seed = 1,
+	.buffer = 16 * 1024,
+	.read_by = &reader_random,
 };
 
 static void test_requests_have_their_ratio(void)
@@ -112,7 +114,7 @@ static void test_requests_have_their_ratio(void)
 
 		unit_case("%d GETs for 1000 SCANs", (int)gets[i]);
 		of.gets = gets[i];
-		store_requests_begin(&r, &of, 16 * 1024);
+		store_requests_begin(&r, &of);
 		for (int n = 0; n < 500000; n++)
 			store_requests_next(&r, &q);
 		IS_WITHIN(r.gets * 1000 * of.run / r.scanned,
@@ -136,7 +138,7 @@ static void test_scans_are_runs(void)
 	unsigned int wrapped = 0;
 
 	of.scanned = 1600;
-	store_requests_begin(&r, &of, 16 * 1024);
+	store_requests_begin(&r, &of);
 	next_scan(&r, &q);
 	for (int scan = 0; scan < 200; scan++) {
 		uint64_t sum = 0, at = q.record;
@@ -169,7 +171,7 @@ static void test_workers_take_turns(void)
 
 		unit_case("mixed %d", mixed);
 		of.mixed = mixed;
-		store_requests_begin(&r, &of, 16 * 1024);
+		store_requests_begin(&r, &of);
 		for (int n = 0; n < 200000; n++) {
 			store_requests_next(&r, &q);
 			if (q.worker >= 4) {
@@ -201,8 +203,8 @@ static void test_keys_are_the_same_alone(void)
 	unsigned int differ = 0;
 
 	alone.run = 0;
-	store_requests_begin(&beside_r, &example, 16 * 1024);
-	store_requests_begin(&alone_r, &alone, 16 * 1024);
+	store_requests_begin(&beside_r, &example);
+	store_requests_begin(&alone_r, &alone);
 	for (int n = 0; n < 2000; n++) {
 		do
 			store_requests_next(&beside_r, &q);
@@ -257,12 +259,12 @@ static void test_kernel_is_lru_where_all_fits(void)
 	IS_TEXT(lab.failure.text, "");
 	lru.warm = 0;
 	lru.reads = result->hits.warm;
-	IS(get_scan_replay(&trial.get_scan, trial.scan.buffer, &lru), 0);
+	IS(get_scan_replay(&trial.get_scan, &lru), 0);
 	IS_WITHIN(lru.get_hits, lru.gets / 10, lru.gets - 10);
 	IS(result->metric[GET_OF_LRU], 1000);
 	lru = (struct hits){ .warm = result->hits.warm,
 			     .reads = result->hits.reads };
-	IS(get_scan_replay(&trial.get_scan, trial.scan.buffer, &lru), 0);
+	IS(get_scan_replay(&trial.get_scan, &lru), 0);
 	IS_WITHIN(lru.gets, 1, lru.reads);
 	IS(result->hits.gets, lru.gets);
 	IS(result->hits.get_hits, lru.get_hits);
@@ -274,7 +276,7 @@ static void test_kernel_is_lru_where_all_fits(void)
 	IS(trial_run(&lab, &trial, result), 0);
 	lru = (struct hits){ .warm = result->hits.warm,
 			     .reads = result->hits.reads };
-	IS(get_scan_replay(&trial.get_scan, trial.scan.buffer, &lru), 0);
+	IS(get_scan_replay(&trial.get_scan, &lru), 0);
 	IS(result->hits.gets, lru.gets);
 	IS(result->hits.get_hits, lru.get_hits);
 	IS_WITHIN(result->metric[WARM_UP], 2, WARM_WINDOWS_MAX);
