@@ -54,18 +54,19 @@ static const struct workload mirror =
 /*
  * Permille of what hits in exact LRU, and of what hits alone.
  *
- *           6.12 MGLRU  7.3 MGLRU   6.18, 7.3 classic  SCANs promoted, 6.18
- *   1_3     986, 578    1404, 823   1081..1132, 604..642  914, 525
- *   mixed   997, 652    1380, 872   1069..1077, 684     921, 576
- *   1_7     994, 647    1336, 872   1056..1081, 683     909, 574
- *   mirror  1026, 997   978, 951    1020, 990           325, 316 (its part lost)
+ *           6.12 MGLRU  7.3 MGLRU             classic               SCANs promoted
+ *   1_3     986, 578    1351..1404, 791..823  1081..1132, 604..642   914, 525
+ *   mixed   999, 653    1380, 872             1069..1142, 684..724   921, 576
+ *   1_7     997, 650    1336..1355, 872..884  1056..1139, 683..719   909, 574
+ *   mirror  1026, 997   978..984, 951..956    1008..1020, 980..991   325, 316
  *
- * The last column is of a shim that touches each page of a SCAN five times more, or
- * drops the scanned part: the bounds lie between. Exact LRU alone has 1000 and 581
- * to 650; so they exclude a kernel that keeps for GETs less than it would, because
- * what is read once or ahead earns a place. 7.x puts pages that start with a
- * reference into the second-oldest generation of MGLRU; those read ahead start with
- * none and go first. A single repetition of classic gave 1027 to 1118.
+ * Classic is of 6.12, 6.18 and 7.3. The last column is of a shim (6.18) that touches
+ * each page of a SCAN five times more or, for the mirror, drops the scanned part: the
+ * bounds lie between. Exact LRU itself has 1000 and 581 to 650; so they exclude a
+ * kernel that keeps less for GETs than it would, because what is read once or ahead
+ * earns a place. 7.x puts pages that start with a reference into the second-oldest
+ * generation of MGLRU; those read ahead start with none and go first. A single
+ * repetition of classic gave 1027 to 1142.
  */
 #define OF_LRU_MIN 950
 #define OF_ALONE_1_3_MIN 550
