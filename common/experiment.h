@@ -82,7 +82,7 @@ struct arm {
  * A scan that writes is followed by fsync(), so that what is left is clean.
  * @scan.verify: check what the scan reads; or reads of a file that it wrote, by
  *               O_DIRECT, when it has been measured
- * @store: GET and SCAN (get_scan.h), the scan file is what they read; no hot set
+ * @store: GET and SCAN (store.h), the scan file is what they read; no hot set
  * @store.run: records of a SCAN
  * @store.gets: for each 1000 SCANs
  * @store.scanned_pct: what SCANs go over, from the start of the store; 0: all

@@ -14,10 +14,10 @@
 #define MM_CACHE_TRIAL_H
 
 #include "failure.h"
-#include "get_scan.h"
 #include "memcg.h"
 #include "reader.h"
 #include "residency.h"
+#include "store.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,11 +4,11 @@
 
 #include "exact_lru.h"
 #include "explore_replay.h"
-#include "get_scan.h"
 #include "lab.h"
 #include "need.h"
 #include "pattern.h"
 #include "reader.h"
+#include "store.h"
 #include "trial.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "get_scan.h"
+#include "store.h"
 
 #include "exact_lru.h"
 #include "failure.h"

@@ -14,8 +14,8 @@
  * RWF_NOWAIT tells nothing of a hole, which it fills without waiting. Of a SCAN
  * that is what was cached when its run began, for it reads ahead of itself.
  */
-#ifndef MM_CACHE_GET_SCAN_H
-#define MM_CACHE_GET_SCAN_H
+#ifndef MM_CACHE_STORE_H
+#define MM_CACHE_STORE_H
 
 #include "zipf.h"
 
