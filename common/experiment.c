@@ -107,6 +107,46 @@ static const struct reader_ops *scan_ops(const struct experiment *exp,
 	return arm->scan_by ? arm->scan_by : exp->workload.scan.read_by;
 }
 
+#define GET_ZIPF 0.99
+/*
+ * Windows, in percent of the limit: GETs beside SCANs are few, so that two limits
+ * are needed for a rate; of one kind alone there are thousands in one.
+ */
+#define WINDOW_PCT 200
+#define WINDOW_ALONE_PCT 100
+#define WINDOWS 3
+
+static struct get_scan requests_of(const struct experiment *exp,
+				   const struct arm *arm, uint64_t seed)
+{
+	const struct workload *w = &exp->workload;
+	uint64_t records = exp->scan_bytes / RECORD_BYTES;
+	bool alone = arm->no_get || arm->no_scan;
+	unsigned int window = alone ? WINDOW_ALONE_PCT : WINDOW_PCT;
+	uint64_t scanned = records;
+
+	if (!w->store.workers)
+		return (struct get_scan){ 0 };
+	if (w->store.scanned_pct && !arm->scan_all)
+		scanned = exp->mem_bytes / RECORD_BYTES * w->store.scanned_pct /
+			  100;
+	return (struct get_scan){
+		.records = records,
+		.scanned = scanned / SCAN_ALIGN * SCAN_ALIGN,
+		.memory = exp->mem_bytes,
+		.run = arm->no_scan ? 0 : w->store.run,
+		.gets = arm->no_get ? 0 : w->store.gets,
+		.zipf = arm->no_skew ? 0 : GET_ZIPF,
+		.workers = w->store.workers,
+		.mixed = w->store.mixed,
+		.window = exp->mem_bytes * window / 100,
+		.measured = WINDOWS,
+		.seed = seed,
+		.buffer = scan_buffer(exp),
+		.read_by = scan_ops(exp, arm),
+	};
+}
+
 /* What @arm makes of the workload. */
 static struct trial trial_of(struct experiment *exp, const struct arm *arm,
 			     uint64_t seed)
@@ -151,6 +191,7 @@ static struct trial trial_of(struct experiment *exp, const struct arm *arm,
 		},
 		.settle_max = left && left->kind == AT_MOST ? left->value :
 							      INT64_MAX,
+		.get_scan = requests_of(exp, arm, seed),
 		.measured = arm->measured,
 		.written = exp->written,
 	};
@@ -213,6 +254,29 @@ static void conclude(unsigned int nr_arms, int64_t *values, unsigned int reps,
 		}
 }
 
+static void share_of(int64_t *values, unsigned int arm, unsigned int alone,
+		     enum metric hits, enum metric share, unsigned int rep)
+{
+	int64_t part = cell(values, arm, hits)[rep];
+	int64_t whole = cell(values, alone, hits)[rep];
+
+	if (part != NOT_MEASURED && whole > 0)
+		cell(values, arm, share)[rep] = permille(part, whole);
+}
+
+/* What each arm has of another one, of the same repetition. */
+static void compare_arms(const struct arm *arms, unsigned int nr_arms,
+			 int64_t *values, unsigned int rep)
+{
+	for (unsigned int a = 0; a < nr_arms; a++) {
+		if (!arms[a].alone)
+			continue;
+		share_of(values, a, arms[a].alone, GET_HITS, GET_OF_ALONE, rep);
+		share_of(values, a, arms[a].alone, SCAN_HITS, SCAN_OF_ALONE,
+			 rep);
+	}
+}
+
 static int run_repetitions(struct experiment *exp, const struct arm *arms,
 			   unsigned int nr_arms, struct trial_result *result,
 			   int64_t *values, unsigned int *reps)
@@ -234,6 +298,7 @@ static int run_repetitions(struct experiment *exp, const struct arm *arms,
 			for (int m = 0; m < NR_METRICS; m++)
 				cell(values, a, m)[*reps] = result->metric[m];
 		}
+		compare_arms(arms, nr_arms, values, *reps);
 		++*reps;
 		if (asked ? *reps == asked :
 			    *reps == REPS_MAX ||

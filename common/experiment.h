@@ -44,6 +44,11 @@ struct bound {
  * @warm_by:  NULL: as the workload says
  * @idle:     the hot set is not re-read during the scan
  * @scan_by:  NULL: as the workload says; &reader_null: no scan
+ * @no_get, @no_scan: of the requests to a store only the others
+ * @no_skew:  all keys are as popular
+ * @scan_all: SCANs go over all of the store
+ * @alone:    number of the arm that GET_OF_ALONE and SCAN_OF_ALONE are shares of;
+ *            0: of none
  * @measured: metrics worth a line without a bound: a mask of 1 << metric
  */
 struct arm {
@@ -52,6 +57,11 @@ struct arm {
 	const struct reader_ops *warm_by;
 	bool idle;
 	const struct reader_ops *scan_by;
+	bool no_get;
+	bool no_scan;
+	bool no_skew;
+	bool scan_all;
+	unsigned int alone;
 	unsigned int measured;
 	struct bound bounds[ARM_BOUNDS];
 };
@@ -72,6 +82,10 @@ struct arm {
  * A scan that writes is followed by fsync(), so that what is left is clean.
  * @scan.verify: check what the scan reads; or reads of a file that it wrote, by
  *               O_DIRECT, when it has been measured
+ * @store: GET and SCAN (store.h), the scan file is what they read; no hot set
+ * @store.run: records of a SCAN
+ * @store.gets: for each 1000 SCANs
+ * @store.scanned_pct: what SCANs go over, from the start of the store; 0: all
  * @sparse: the files are holes unless MM_CACHE_FILES says data. Their pages go
  *          the same way through readahead, the LRU and reclaim, but no read
  *          waits for a device, and none is delayed by other load on it.
@@ -103,6 +117,13 @@ struct workload {
 		bool needs_room;
 		const struct reader_ops *read_by;
 	} scan;
+	struct {
+		unsigned int workers; /* 0: no store */
+		bool mixed;
+		unsigned int run;
+		unsigned int gets;
+		unsigned int scanned_pct;
+	} store;
 };
 
 /* What an arm gave. */

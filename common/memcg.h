@@ -89,7 +89,11 @@ int memcg_read(const struct memcg *memcg, struct memcg_stat *stat);
  * reclaim compares the sizes of the LRU lists by these sums, which are else up to
  * four seconds old: older than a whole trial. The kernel does nothing for fewer
  * than 64 pages per CPU. 0 or -errno.
+ *
+ * Call it MEMCG_FLUSHES times while as much as the limit is read: what the kernel
+ * does by itself every two seconds, of 2.5 GiB at 300 MB/s.
  */
+#define MEMCG_FLUSHES 4
 int memcg_flush(const struct memcg *memcg);
 
 /*

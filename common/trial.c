@@ -28,11 +28,6 @@
 #define SETTLE_TIMEOUT_MS 1000
 #define SETTLE_STEP_NS (1000 * 1000)
 #define TRY_LEN 4096
-/*
- * The memcg is flushed so often while as much as its limit is scanned: what the
- * kernel does by itself every two seconds, of 2.5 GiB at 300 MB/s.
- */
-#define FLUSHES 4
 
 static const struct {
 	const char *name;
@@ -52,6 +47,19 @@ static const struct {
 	[THROUGHPUT] = { "throughput", "KiB/s" },
 	[SETTLE_TIME] = { "settle_time", "us" },
 	[BAD_WORDS] = { "bad_words", "words" },
+	[GET_HITS] = { "get_hits", "permille" },
+	[GET_OF_LRU] = { "get_of_lru", "permille" },
+	[LRU_GET_HITS] = { "exact_lru_get_hits", "permille" },
+	[GET_OF_ALONE] = { "get_of_alone", "permille" },
+	[GET_WAIT] = { "get_wait", "ns" },
+	[GET_RATE] = { "get_rate", "GETs/s" },
+	[SCAN_HITS] = { "scan_hits", "permille" },
+	[SCAN_OF_LRU] = { "scan_of_lru", "permille" },
+	[SCAN_OF_ALONE] = { "scan_of_alone", "permille" },
+	[LRU_SCAN_HITS] = { "exact_lru_scan_hits", "permille" },
+	[SCAN_RATE] = { "scan_rate", "records/s" },
+	[ACTIVATIONS] = { "activations", "pages" },
+	[WARM_UP] = { "warm_up", "windows" },
 };
 
 const char *metric_name(enum metric metric)
@@ -179,7 +187,7 @@ static void throttle(const struct work *work, uint64_t done)
  */
 static int flush_memcg(struct work *work, uint64_t done)
 {
-	uint64_t step = work->trial->mem_bytes / FLUSHES;
+	uint64_t step = work->trial->mem_bytes / MEMCG_FLUSHES;
 	int err;
 
 	if (!work->memcg || work->trial->hot.period_ns || done < work->flush_at)
@@ -682,6 +690,65 @@ static int do_scan(struct work *work)
 	return 0;
 }
 
+/* In the process of the trial. */
+static int run_requests(struct work *work)
+{
+	struct trial_result *result = work->result;
+	struct hits *hits = &result->hits;
+	int64_t *metric = result->metric;
+	char path[PATH_MAX];
+	double s;
+	int err;
+
+	err = scratch_path(&work->lab->scratch, SCAN_FILE, path, sizeof(path));
+	if (!err)
+		err = get_scan_run(work->lab, &work->trial->get_scan, path,
+				   work->memcg, hits, &result->failure);
+	if (err)
+		return failure_note(&result->failure, err, "read %s", path);
+	s = (double)(hits->ns ? hits->ns : 1) / 1e9;
+	if (hits->gets) {
+		metric[GET_HITS] = permille(hits->get_hits, hits->gets);
+		metric[GET_WAIT] = (int64_t)(hits->wait_ns / hits->gets);
+		metric[GET_RATE] = (int64_t)((double)hits->gets / s);
+	}
+	if (hits->scan_pages) {
+		metric[SCAN_HITS] = permille(hits->scan_hits, hits->scan_pages);
+		metric[SCAN_RATE] = (int64_t)((double)hits->scanned / s);
+	}
+	metric[KEPT] = permille(hits->cached, hits->pages);
+	metric[WARM_UP] = hits->warm_windows;
+	return 0;
+}
+
+/* Not in the memcg of the trial, whose memory it would take. */
+static int compare_with_lru(const struct trial *trial,
+			    struct trial_result *result)
+{
+	struct hits *hits = &result->hits;
+	struct hits lru = { .warm = hits->warm, .reads = hits->reads };
+	int64_t *metric = result->metric;
+	int err;
+
+	err = get_scan_replay(&trial->get_scan, &lru);
+	if (err)
+		return err;
+	if (lru.gets) {
+		metric[LRU_GET_HITS] = permille(lru.get_hits, lru.gets);
+		if (lru.get_hits)
+			metric[GET_OF_LRU] =
+				permille(hits->get_hits, lru.get_hits);
+	}
+	if (lru.scan_pages) {
+		metric[LRU_SCAN_HITS] = permille(lru.scan_hits, lru.scan_pages);
+		/* Runs of SCAN are cut by the windows: compare the shares. */
+		if (metric[LRU_SCAN_HITS] && hits->scan_pages)
+			metric[SCAN_OF_LRU] = permille(metric[SCAN_HITS],
+						       metric[LRU_SCAN_HITS]);
+	}
+	return 0;
+}
+
 static int work_run(struct work *work)
 {
 	const struct trial *trial = work->trial;
@@ -692,6 +759,13 @@ static int work_run(struct work *work)
 		if (err)
 			return failure_note(&work->result->failure, err,
 					    "enter %s", work->memcg->path);
+	}
+	if (trial->get_scan.records) {
+		err = set_readahead(work->lab, true);
+		if (err)
+			return failure_note(&work->result->failure, err,
+					    "set read_ahead_kb");
+		return run_requests(work);
 	}
 	if (trial->hot.bytes)
 		err = open_hot(work);
@@ -788,6 +862,8 @@ static int read_memcg(struct lab *lab, struct trial_result *result,
 		return failure_note(&lab->failure, err, "read %s", memcg->path);
 	if (result->stat.refault_file >= 0)
 		result->metric[REFAULTS] = result->stat.refault_file;
+	if (result->stat.activate_file >= 0)
+		result->metric[ACTIVATIONS] = result->stat.activate_file;
 	return 0;
 }
 
@@ -835,6 +911,11 @@ static int try_trial(struct lab *lab, const struct trial *trial,
 	err = pid < 0 ? failure_note(&lab->failure, -errno, "fork") :
 			wait_for(pid, lab, trial, result);
 	result->pid = 0;
+	if (!err && trial->get_scan.records) {
+		err = compare_with_lru(trial, result);
+		if (err)
+			failure_note(&lab->failure, err, "simulate exact LRU");
+	}
 	if (!limited)
 		return err;
 	if (read_memcg(lab, result, &memcg) == 0 && result->stat.oom_kills > 0)

@@ -17,6 +17,7 @@
 #include "memcg.h"
 #include "reader.h"
 #include "residency.h"
+#include "store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +39,7 @@ struct needs;
 
 /* What a trial measures; metric_unit() tells the units. */
 enum metric {
-	KEPT, /* share of the hot set still cached */
+	KEPT, /* share of the hot set still cached, or of a store */
 	KEPT_FIRST, /* the same after the first of several passes */
 	KEPT_CHANGE, /* from there to the end */
 	EVICTED, /* pages of the hot set that reclaim took and nobody read again */
@@ -52,6 +53,19 @@ enum metric {
 	THROUGHPUT, /* of the scan */
 	SETTLE_TIME, /* from the end of the scan until SCAN_LEFT was in bounds */
 	BAD_WORDS, /* 8-byte words that were not what the file holds */
+	GET_HITS, /* GETs that found their page cached; the rest missed */
+	GET_OF_LRU, /* of those that hit in exact LRU's cache: may be over 1000 */
+	LRU_GET_HITS, /* the share that would */
+	GET_OF_ALONE, /* of the share that hit without SCANs, in another trial */
+	GET_WAIT, /* time in GETs that missed, per GET */
+	GET_RATE,
+	SCAN_HITS, /* pages of SCANs that were cached when the SCAN began */
+	SCAN_OF_LRU,
+	SCAN_OF_ALONE,
+	LRU_SCAN_HITS,
+	SCAN_RATE,
+	ACTIVATIONS, /* of the refaults: pages that were active before */
+	WARM_UP, /* windows that it took */
 	NR_METRICS
 };
 
@@ -121,6 +135,8 @@ struct trial_observer {
  *               O_DIRECT, when it has been measured
  * @scan.per_second: bytes it reads at most in a second; 0: as many as it can
  * @settle_max: wait a while for SCAN_LEFT to be at most this; INT64_MAX: do not
+ * @get_scan: requests to the scan file as a store, in place of all that is said of
+ *            a hot set and a scan but for the scan file, its buffer and reader
  * @measured: a mask of 1 << metric, for what is measured only when asked for
  * @observer: NULL: nobody watches
  * @written: when the two files were last written, by trial_written(); kept up to
@@ -159,6 +175,7 @@ struct trial {
 		const struct reader_ops *read_by;
 	} scan;
 	int64_t settle_max;
+	struct get_scan get_scan;
 	unsigned int measured;
 	const struct trial_observer *observer;
 	struct timespec *written;
@@ -168,6 +185,7 @@ struct trial {
  * What it gave; it must lie in memory that is shared with child processes.
  * @pid:     of the trial while it runs, for who wants to end it
  * @stat:    counters of its memcg at the end, all -1 without one
+ * @hits:    of the requests to a store
  * @touched: hot reads since the warm-up
  * @late:    of them, by the clock: issued when the next one was due
  * @hot_ns:  that the scan and its pauses took, in which they were made
@@ -178,6 +196,7 @@ struct trial_result {
 	struct failure failure;
 	int64_t metric[NR_METRICS];
 	struct memcg_stat stat;
+	struct hits hits;
 	uint64_t touched;
 	uint64_t late;
 	uint64_t hot_ns;

@@ -27,6 +27,8 @@ written=dontcache_write.classic.evicts_nothing
 seq=seq_hot_set.classic_warm.outlives_random_reads
 repeated=repeated_scan.classic_cool_3.takes_no_more
 noreuse=noreuse_hot_set.classic.is_not_counted_as_use
+store=get_scan.classic_1_7.keeps_what_get_repeats
+mirror=get_scan_mirror.classic.keeps_what_scan_repeats
 
 if [ "$(id -u)" -ne 0 ]; then
 	check_skip faults "needs root"
@@ -62,11 +64,20 @@ reasons()
 	sed -n 's/^\(ok [0-9].*\|1\.\.0\) # SKIP //p' "$1" | sort -u
 }
 
+# program_of TEST: the file that it is in; a program may have several fixtures.
+program_of()
+{
+	case $1 in
+	get_scan*) echo get_scan ;;
+	*) echo "${1%%.*}" ;;
+	esac
+}
+
 # trial FAULTS TEST
 trial()
 {
 	run "$log" MM_CACHE_REPS=3 "CACHE_SHIM=$1" LD_PRELOAD="$shim" \
-		"$PROGRAMS_DIR/${2%%.*}" -r "$2"
+		"$PROGRAMS_DIR/$(program_of "$2")" -r "$2"
 }
 
 # judge NAME OUTCOME REASON [LINE...]: what the last trial must have given:
@@ -140,7 +151,7 @@ fault()
 }
 
 for test in "$pread" "$mmap" "$dontcache" "$buffer" "$fadvise" "$direct" "$random" "$uring" \
-	"$shared" "$written" "$rare" "$seq" "$repeated" "$noreuse"; do
+	"$shared" "$written" "$rare" "$seq" "$repeated" "$noreuse" "$store" "$mirror"; do
 	baseline "$test"
 done
 
@@ -186,6 +197,18 @@ fault scan-reads-nothing scan-reads-nothing "$mmap" inconclusive "$scan_lost"
 fault scan-reads-nothing scan-reads-nothing "$dontcache" inconclusive "$scan_lost"
 fault scan-reads-nothing scan-reads-nothing "$buffer" inconclusive \
 	"inconclusive: reads without the flag did not reach the device"
+
+# Of a store: SCANs that earn what they read a place, GETs that take it from what
+# SCANs read, SCANs that read nothing, GETs that never ask for a key again.
+fault scan-promotes scan-promotes "$store" "not ok" "" "beside get_of_lru is .*for GETs" \
+	"beside get_of_alone is "
+fault gets-evict-scanned gets-evict-scanned "$mirror" "not ok" "" "beside scan_of_lru is "
+fault scan-skipped scan-skipped "$store" inconclusive "inconclusive: SCANs alone left nothing cached"
+fault scan-skipped scan-skipped "$mirror" inconclusive "inconclusive: the scanned part shrank with no GETs"
+for test in "$store" "$mirror"; do
+	fault get-never-repeats get-never-repeats "$test" inconclusive \
+		"inconclusive: GETs \(alone \)\?found nothing cached"
+done
 
 # (e) No meter that tells the truth; then one of two.
 eperm=1

@@ -35,6 +35,14 @@
 #define DONTCACHE 0x80 /* RWF_DONTCACHE */
 #define LRU_GEN "/sys/kernel/mm/lru_gen/"
 #define HOARD_MIB 256
+#define PAGE 4096
+/* Of get_scan's store: reads of a GET, and of a SCAN; 11 times 32 MiB. */
+#define GET_LEN 1024
+#define SCAN_LEN 4096
+#define STORE_PAGES 90112LL
+#define PRIME 7919
+#define STORE_PART (13LL * 1024 * 1024)
+#define EVICT_GETS 2000
 
 /*
  * The function of the next library. A shim that finds none has nothing to fall
@@ -207,6 +215,53 @@ static bool before_preadv2(int fd, const struct iovec *iov, int nr,
 	return false;
 }
 
+/*
+ * scan-promotes: each page that a SCAN reads is read five times more. What is read
+ * twice in a row counts once, so another page is read between.
+ */
+static void promote(int fd, ssize_t len, long long pos)
+{
+	static pid_t opened;
+	static int again;
+	char link[40];
+	char byte;
+
+	if (!fault("scan-promotes") || len < SCAN_LEN || !is_file(fd, "scan"))
+		return;
+	if (opened != getpid()) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		again = NEXT(open64)(link, O_RDONLY);
+		NEXT(posix_fadvise64)(again, 0, 0, POSIX_FADV_RANDOM);
+		opened = getpid();
+	}
+	for (int i = 0; i < 5; i++) {
+		for (long long at = pos; at < pos + len; at += PAGE)
+			NEXT(pread64)(again, &byte, 1, at);
+		NEXT(pread64)(again, &byte, 1, 0);
+	}
+}
+
+/*
+ * scan-skipped: SCANs of a store read nothing. get-never-repeats: a GET reads not
+ * what it should, but the next page in an order without repetitions.
+ * gets-evict-scanned: now and then one takes the part that SCANs repeat.
+ */
+static bool before_pread(int fd, size_t len, off64_t *pos)
+{
+	static long long gets;
+
+	if (len >= SCAN_LEN)
+		return fault("scan-skipped") && is_file(fd, "scan");
+	if (len != GET_LEN || !is_file(fd, "scan"))
+		return false;
+	gets++;
+	if (fault("get-never-repeats"))
+		*pos = gets * PRIME % STORE_PAGES * PAGE;
+	if (fault("gets-evict-scanned") && !(gets % EVICT_GETS))
+		NEXT(posix_fadvise64)(fd, 0, STORE_PART, POSIX_FADV_DONTNEED);
+	return false;
+}
+
 /* Turn over one bit of the byte at the file offset given. */
 static void after_preadv2(const struct iovec *iov, long long pos, int flags,
 			  ssize_t got)
@@ -224,7 +279,11 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t pos)
 	*dontcache_reader = false;
 	if (before_read(fd, len, pos, &result))
 		return result;
-	return NEXT(pread64)(fd, buf, len, pos);
+	if (before_pread(fd, len, &pos))
+		return (ssize_t)len;
+	result = NEXT(pread64)(fd, buf, len, pos);
+	promote(fd, result, pos);
+	return result;
 }
 
 ssize_t preadv64v2(int fd, const struct iovec *iov, int nr, off64_t pos,
