@@ -29,7 +29,7 @@ LDLIBS += -lm
 # $1: header, $2: a function of the library, $3: what to link
 hash := \#
 can_link = $(shell dir=$$(mktemp -d) || exit 1;					\
-	printf '$(hash)include <$1>\nint main(void) { return !(void *)&$2; }\n' |	\
+	printf '$(hash)include <$1>\nvoid *p = (void *)&$2; int main(void) { return !p; }\n' |	\
 	$(CC) $(CFLAGS) $(LDFLAGS) -w -x c - $3 -o "$$dir/a" 2>/dev/null &&	\
 	echo y; rm -rf "$$dir")
 
