@@ -89,6 +89,7 @@ dontcache_shared 8 4
 dontcache_small_buffer 15 8
 dontcache_write 21 14
 fadvise_hot_set 31 12
+get_scan 110 13
 mmap_hot_set 65 14
 noreuse_hot_set 9 5
 odirect_hot_set 6 2

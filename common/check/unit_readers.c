@@ -526,7 +526,9 @@ static void test_missed(void)
 
 		unit_case("%s", ways[i]->name);
 		IS(reader_open(&r, &reader_pread, path, 4096), 0);
-		posix_fadvise(r.fd, 0, 0, POSIX_FADV_DONTNEED);
+		/* Not by one advice: others may hold a page for a moment. */
+		if (residency_drop(METER_CACHESTAT, r.fd, 2000))
+			unit_skip("the file cannot be dropped");
 		reader_close(&r);
 		if (reader_open(&r, ways[i], path, 4096))
 			continue; /* not on this kernel */
