@@ -541,7 +541,8 @@ static void test_missed(void)
 				IS(reader_read(&r, pos, 4096), 0);
 				IS(pattern_bad(r.buf, 4096, pos, SEED), 0);
 			}
-		IS(r.missed, 10);
+		/* A fast disk may have a page by the time it is looked for. */
+		IS_WITHIN(r.missed, 5, 10);
 		reader_close(&r);
 	}
 }

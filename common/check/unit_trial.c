@@ -182,7 +182,9 @@ static void test_trial_in_logical_time(void)
 	trial.hot.lead = 2;
 	trial.hot.gap = 0;
 	trial.hot.touches = 0;
-	IS(run(&trial), 0);
+	/* The first attempt starts the read; a fast disk may have it by then. */
+	for (int tries = 10; tries && !seen->missed; tries--)
+		IS(run(&trial), 0);
 	IS(seen->hot_reads, 2);
 	IS_WITHIN(seen->missed, 1, 2);
 	unit_lab_close(&lab);
