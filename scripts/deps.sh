@@ -59,8 +59,6 @@ needs()
 	check    cmd:bison                   bison                   -
 	check    cmd:bc                      bc                      -
 	check    cmd:rsync                   rsync                   -
-	check    cmd:mkfs.xfs                xfsprogs                -
-	check    cmd:mkfs.btrfs              btrfs-progs             -
 	vng      cmd:mkfs.xfs                xfsprogs                --fs xfs skips
 	vng      cmd:mkfs.btrfs              btrfs-progs             --fs btrfs skips
 	EOF

@@ -6,9 +6,9 @@
 #	guest-run.sh JOB_DIRECTORY
 #
 # JOB_DIRECTORY/job is a shell fragment that says what to do (token, mode,
-# exported variables, sysctls, kernel options, command). The first line printed here says that the guest
-# is up, "mm-cache-guest-begin TOKEN"; the last one is the proof that it lived to
-# the end, "mm-cache-guest-end TOKEN CODE".
+# exported variables, sysctls, kernel options, command). The first line printed
+# here says that the guest is up, "mm-cache-guest-begin TOKEN"; the last one is the
+# proof that it lived to the end, "mm-cache-guest-end TOKEN CODE".
 
 job=${1:?usage: guest-run.sh JOB_DIRECTORY}
 
@@ -48,6 +48,10 @@ else
 	echo "guest-run.sh: no scratch disk: this kernel lacks virtio-blk (CONFIG_VIRTIO_BLK)" >&2
 	unset MM_CACHE_DEV
 fi
+
+# Virtme-ng has it name the port of the guest, past any pipe; the kernel's runner
+# opens it anew.
+ln -sf /proc/self/fd/1 /dev/stdout
 
 # A setting that did not take effect would make what is measured a lie.
 set_sysctls() {
@@ -96,12 +100,6 @@ machine_state() {
 	"${BASH_SOURCE[0]%/*}/machine-state.sh" --mark "CACHE_CHECK=$token" "$@" /dev/shm
 }
 
-# Virtme-ng has /dev/stdout name the port of the guest, past any pipe.
-run_command() {
-	ln -sf /proc/self/fd/1 /dev/stdout
-	"${command[@]}"
-}
-
 # run_kselftest.sh loses nested lines when its output is a file: pipe it.
 run_suite() {
 	local program selection=()
@@ -123,7 +121,7 @@ run_suite() {
 	if ! set_sysctls || ! check_kernel_options; then
 		(exit 125)
 	elif [ "$mode" = 'command' ]; then
-		run_command
+		"${command[@]}"
 	else
 		run_suite
 	fi

@@ -154,7 +154,13 @@ is_alive()
 	read -r stat 2>/dev/null <"/proc/$1/stat" && [[ ${stat##*) } != Z* ]]
 }
 
-is_planned() { grep -q '^1\.\.' "$log"; }
+is_planned()
+{
+	local plan='^1\.\.'
+
+	[[ $1 != runner* ]] || plan='^# 1\.\.'
+	grep -q "$plan" "$log"
+}
 
 # look KIND: the processes of the run by their part, and its phase, from one look.
 look()
@@ -199,28 +205,15 @@ look()
 
 	if [ -z "${part[everything]}" ]; then
 		phase="after its end"
+	elif [ -z "${part[program]}" ] || ! is_planned "$kind"; then
+		phase="before the keeper"
+		[ -z "${part[keeper]}" ] || phase="setting up"
 	elif [ -n "${part[trial]}" ]; then
 		phase="in a trial"
 	elif [ -n "${part[test]}" ]; then
 		phase="between trials"
-	elif [[ $kind != runner* ]] && is_planned; then
+	else
 		phase="between tests"
-	elif [ -n "${part[keeper]}" ]; then
-		phase="setting up"
-	else
-		phase="before the keeper"
-	fi
-}
-
-# In a guest of virtme-ng, what the kernel's runner prints to /dev/stdout does not
-# come to the log: there, it is planned when a test is seen.
-has_begun()
-{
-	if [[ $1 != runner* ]]; then
-		is_planned
-	else
-		look "$1"
-		[ -n "${part[test]}" ]
 	fi
 }
 
@@ -290,7 +283,7 @@ show_log() { grep -v '^\(# \)*\(env\|metric\) ' "$log" | sed 's/^/    /'; }
 
 wait_for_moment()
 {
-	while [ "$from_plan" -eq 1 ] && ! has_begun "$1" && is_alive "$RUN_PID"; do
+	while [ "$from_plan" -eq 1 ] && ! is_planned "$1" && is_alive "$RUN_PID"; do
 		sleep 0.01
 	done
 	sleep "$(seconds "$delay")"
@@ -389,7 +382,7 @@ time_run()
 	run_before
 	begin=$(now_ms)
 	start undisturbed "" "${storage[@]}"
-	while ! is_planned && is_alive "$RUN_PID"; do
+	while ! is_planned undisturbed && is_alive "$RUN_PID"; do
 		sleep 0.01
 	done
 	planned_ms[$where]=$(($(now_ms) - begin))
@@ -398,7 +391,7 @@ time_run()
 	if grep -q '^1\.\.0 # SKIP need: ' "$log"; then
 		die 4 "$(sed -n 's/^1\.\.0 # SKIP //p' "$log")"
 	fi
-	if ! is_planned || ! leftovers; then
+	if ! is_planned undisturbed || ! leftovers; then
 		show_log
 		die 1 "a run that nobody disturbs does not end well"
 	fi
