@@ -170,7 +170,7 @@ verdict figures
 		--reps=1 --load="$json" --csv="$CHECK_TMP/csv.loaded" >"$CHECK_TMP/loaded" 2>&1 </dev/null ||
 		echo "--load exits with $?"
 	grep '^|' "$log" | diff - <(grep '^|' "$CHECK_TMP/loaded") >/dev/null || echo "the loaded table is another one"
-	diff <(cut -d, -f1-50 "$csv") <(cut -d, -f1-50 "$CHECK_TMP/csv.loaded") >/dev/null ||
+	diff "$csv" "$CHECK_TMP/csv.loaded" >/dev/null ||
 		echo "the loaded CSV is another one"
 	! "$explore" --mem=32M --warm=2 --touches=0.2 --passes=2 --scan-by=none,pread,direct \
 		--reps=1 --load="$json" >"$CHECK_TMP/loaded" 2>&1 </dev/null || echo "another plan is loaded"
@@ -218,6 +218,15 @@ verdict refused-run
 
 # --- interrupted
 
+# await PATTERN: until the log has a line of it, for five minutes.
+await()
+{
+	for _ in {1..3000}; do
+		! grep -q -- "$1" "$log" || break
+		sleep 0.1
+	done
+}
+
 # stop WHEN SIGNAL WANTED: WHEN, a word of its progress or seconds; then the table.
 stop()
 {
@@ -227,10 +236,7 @@ stop()
 	run_start "$log" "$explore" --mem=64M --touches=1 --reps=50
 	case $when in
 	[0-9]*) sleep "$when" ;;
-	*) for _ in {1..3000}; do
-		! grep -q -- "$when" "$log" || break
-		sleep 0.1
-	done ;;
+	*) await "$when" ;;
 	esac
 	kill "-$signal" "$RUN_PID"
 	run_wait
@@ -250,10 +256,7 @@ verdict stopped-by-term
 {
 	run_before
 	run_start "$log" "$explore" --mem=64M --touches=1 --reps=50
-	for _ in {1..3000}; do
-		! grep -q '^1 of 50' "$log" || break
-		sleep 0.1
-	done
+	await '^1 of 50'
 	kill -KILL "$RUN_PID"
 	run_wait
 	for _ in {1..100}; do

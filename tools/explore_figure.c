@@ -16,11 +16,6 @@
 #define LINES_MAX 8 /* runs in one figure that can be told apart */
 #define BIN_READS_MIN 20 /* of a point on the curve */
 
-static bool is_share(enum figure figure)
-{
-	return !strcmp(figures[figure].unit, "%");
-}
-
 /* In double quotes for gnuplot, which has only these and backslashes special. */
 static void put_text(FILE *to, const char *text)
 {
@@ -111,7 +106,7 @@ static bool is_drawn(const struct exploration *e, unsigned int row)
 static void put_points(FILE *to, const struct exploration *e, unsigned int c)
 {
 	const struct plan *plan = e->plan;
-	double by = is_share(plan->drawn) ? 100 : 1;
+	double by = figure_is_share(plan->drawn) ? 100 : 1;
 	unsigned int at = 0;
 
 	fprintf(to, "$here%u << END\n", c);
@@ -173,7 +168,7 @@ static void draw_table(FILE *to, const struct exploration *e)
 	put_title(to, e, plan->title);
 	fprintf(to, "set ylabel \"%s%s%s\"\n", f->label, *f->unit ? ", " : "",
 		f->unit);
-	if (is_share(plan->drawn))
+	if (figure_is_share(plan->drawn))
 		fprintf(to, "set yrange [-2:105]\n");
 	else if (plan->log)
 		fprintf(to, "set logscale y\n");
@@ -205,9 +200,8 @@ static void draw_table(FILE *to, const struct exploration *e)
 		}
 		if (has_report(e, c)) {
 			fprintf(to,
-				"%s$report%u using ($1+%g):2 with points pt 4 ps 1.4 lc %u title ",
+				"%s$report%u using ($1+%g):2 with points pt 4 ps 1.4 lc %u title \"report\"",
 				comma, c, off, c + 1);
-			fprintf(to, "\"report\"");
 			comma = ", ";
 		}
 	}

@@ -2,24 +2,12 @@
 #include "explore_plan.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WORDS_MAX 64
 #define LINE_MAX_LEN 1024
-
-__attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t len,
-							const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, len, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
 
 bool filter_matches(const struct filter *filter, const struct setting *setting)
 {

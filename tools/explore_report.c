@@ -36,7 +36,7 @@ static int places(double v)
 static void print_spread(const struct spread *s, enum figure what, char *buf,
 			 size_t len)
 {
-	bool share = !strcmp(figures[what].unit, "%");
+	bool share = figure_is_share(what);
 	double by = share ? 100 : 1;
 	int p = share ? 1 : places(s->max);
 
@@ -49,33 +49,34 @@ static void print_spread(const struct spread *s, enum figure what, char *buf,
 			 p, by * s->median, p, by * s->min, p, by * s->max);
 }
 
+static int column_width(char (*cells)[CELL_MAX], unsigned int rows,
+			unsigned int columns, unsigned int column)
+{
+	size_t width = 3;
+
+	for (unsigned int r = 0; r < rows; r++) {
+		size_t n = strlen(cells[r * columns + column]);
+
+		width = n > width ? n : width;
+	}
+	return (int)width;
+}
+
 /* One table, of cells that are all there; columns as wide as what is in them. */
 static void print_cells(char (*cells)[CELL_MAX], unsigned int rows,
 			unsigned int columns, FILE *out)
 {
 	for (unsigned int r = 0; r < rows; r++) {
-		for (unsigned int c = 0; c < columns; c++) {
-			size_t width = 3;
-
-			for (unsigned int i = 0; i < rows; i++) {
-				size_t n = strlen(cells[i * columns + c]);
-
-				width = n > width ? n : width;
-			}
-			fprintf(out, "| %-*s ", (int)width,
+		for (unsigned int c = 0; c < columns; c++)
+			fprintf(out, "| %-*s ",
+				column_width(cells, rows, columns, c),
 				cells[r * columns + c]);
-		}
 		fprintf(out, "|\n");
 		for (unsigned int c = 0; !r && c < columns; c++) {
-			size_t width = 3;
+			int width = column_width(cells, rows, columns, c);
 
-			for (unsigned int i = 0; i < rows; i++) {
-				size_t n = strlen(cells[i * columns + c]);
-
-				width = n > width ? n : width;
-			}
 			fprintf(out, "|");
-			for (size_t i = 0; i < width + 2; i++)
+			for (int i = 0; i < width + 2; i++)
 				fputc('-', out);
 		}
 		if (!r)
@@ -266,13 +267,11 @@ static json_t *json_figure(const struct run_result *r, unsigned int pass,
 		json_array_append_new(values,
 				      isnan(v) ? json_null() : json_real(v));
 	}
-	return json_pack("{s:i, s:f, s:f, s:f, s:f, s:s, s:o}", "n", (int)s.n,
-			 "mean", s.mean, "median", s.median, "min", s.min,
-			 "max", s.max, "unit",
-			 !strcmp(figures[figure].unit, "%") ?
-				 "share" :
-				 figures[figure].unit,
-			 "values", values);
+	return json_pack(
+		"{s:i, s:f, s:f, s:f, s:f, s:s, s:o}", "n", (int)s.n, "mean",
+		s.mean, "median", s.median, "min", s.min, "max", s.max, "unit",
+		figure_is_share(figure) ? "share" : figures[figure].unit,
+		"values", values);
 }
 
 static json_t *json_passes(const struct run_result *r)

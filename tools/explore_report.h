@@ -7,10 +7,9 @@
 
 #include "explore_run.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
-/* The run that a row shows in a column; -1: none was measured. */
+/* report_run() - that a row shows in a column; -1: none was measured. */
 int report_run(const struct exploration *e, const struct row *row,
 	       const struct column *column);
 

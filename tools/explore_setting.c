@@ -231,8 +231,7 @@ static int check(enum knob_id id, const char *text)
 	return -EINVAL;
 }
 
-__attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t len,
-							const char *fmt, ...)
+int refuse(char *why, size_t len, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -104,6 +104,10 @@ int setting_resolve(const struct setting *setting, double scale,
 		    uint64_t available, struct resolved *resolved, char *why,
 		    size_t len);
 
+/* refuse() - -EINVAL, with the sentence in @why, as by printf(). */
+__attribute__((format(printf, 3, 4))) int refuse(char *why, size_t len,
+						 const char *fmt, ...);
+
 /* scale_parse() - "1/16", "0.5", "1": above 0 and at most 64; 0 or -EINVAL. */
 int scale_parse(const char *text, double *scale);
 

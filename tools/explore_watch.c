@@ -53,6 +53,11 @@ enum figure figure_by_name(const char *name)
 	return i;
 }
 
+bool figure_is_share(enum figure figure)
+{
+	return !strcmp(figures[figure].unit, "%");
+}
+
 /* Kinds of a request, beside which @what is a page, or a count of pages. */
 #define IS_SCAN 0x80000000U /* of the scan: how far it has come in the pass */
 #define IS_MISSED 0x40000000U

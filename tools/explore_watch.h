@@ -8,6 +8,7 @@
 #include "explore_setting.h"
 #include "trial.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -62,7 +63,7 @@ enum figure {
 
 struct figure_info {
 	const char *name;
-	const char *unit; /* "%": the value is a share, to be shown as that */
+	const char *unit; /* "%": the value is a share of 1 */
 	const char *label; /* for an axis */
 };
 
@@ -70,6 +71,9 @@ extern const struct figure_info figures[NR_FIGURES];
 
 /* figure_by_name() - NR_FIGURES when there is none of that name. */
 enum figure figure_by_name(const char *name);
+
+/* figure_is_share() - a share of 1, which is shown in percent. */
+bool figure_is_share(enum figure figure);
 
 /* NAN: not measured. */
 struct pass_figures {
