@@ -84,11 +84,6 @@ static bool is_in_memcg(const struct experiment *exp)
 	return exp->workload.mem_pct && !exp->lab->options.machine;
 }
 
-static const char *scan_file(const struct experiment *exp)
-{
-	return exp->workload.scan.same_file ? HOT_FILE : SCAN_FILE;
-}
-
 static size_t scan_buffer(const struct experiment *exp)
 {
 	size_t asked = exp->lab->options.buffer;
@@ -417,6 +412,7 @@ int experiment_open(struct experiment *exp, struct lab *lab,
 		    const struct arm *arms, unsigned int nr_arms,
 		    struct needs *needs)
 {
+	const char *scan_file;
 	struct trial layout;
 	int err;
 
@@ -435,15 +431,15 @@ int experiment_open(struct experiment *exp, struct lab *lab,
 		return failure_note(&lab->failure, err, "select %s reclaim",
 				    reclaim_name(reclaim));
 	layout = trial_of(exp, &arms[0], 0);
+	scan_file = trial_scan_file(&layout);
 	err = trial_lay_out(lab, &layout, needs);
 	/* Without the files no reader can be tried. */
 	if (err == -ENOENT && !lab->failure.err)
 		return 0;
 	if (!err)
-		err = trial_reader_need(lab, workload->scan.read_by,
-					scan_file(exp), needs);
-	for (unsigned int a = 0; !err && a < nr_arms; a++)
-		err = trial_reader_need(lab, arms[a].scan_by, scan_file(exp),
+		err = trial_reader_need(lab, workload->scan.read_by, scan_file,
 					needs);
+	for (unsigned int a = 0; !err && a < nr_arms; a++)
+		err = trial_reader_need(lab, arms[a].scan_by, scan_file, needs);
 	return err;
 }

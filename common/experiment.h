@@ -67,21 +67,12 @@ struct arm {
 };
 
 /*
- * Sizes are in percent of the memory limit.
+ * As in struct trial what has the same name, but sizes are in percent of the memory
+ * limit, and:
  * @hot.touches: reads per hot page while the scan file is read once, permille
- * @hot.sequential: they go through the set in order, round and round
- * @no_readahead: the device has read_ahead_kb 0 when the file is opened, so that
- *               it is read, or faulted in, page by page; else it has what
- *               MM_CACHE_READ_AHEAD_KB says
- * @scan.part_pct: of the scan file, from its start: cached in advance by pread()
+ * @scan.passes: times that the file is scanned; 0: once
  * @scan.needs_room: what is read ahead must have room beside the hot set and the
  *               part, or it could not but evict
- * @scan.passes: times that the file is scanned; 0: once
- * @scan.random: in random order, each pass in another one
- * @scan.same_file: the hot set itself is what is scanned; @scan.pct is not used
- * A scan that writes is followed by fsync(), so that what is left is clean.
- * @scan.verify: check what the scan reads; or reads of a file that it wrote, by
- *               O_DIRECT, when it has been measured
  * @store: GET and SCAN (store.h), the scan file is what they read; no hot set
  * @store.run: records of a SCAN
  * @store.gets: for each 1000 SCANs

@@ -100,8 +100,7 @@ static uint64_t choose_page(struct hot_set *hot)
 	if (hot->zipf)
 		return permute(zipf_next(hot->zipf, &hot->random), hot->pages,
 			       hot->order);
-	hot->random += 0x9e3779b97f4a7c15ULL;
-	return splitmix64(hot->random) % hot->pages;
+	return splitmix64_next(&hot->random) % hot->pages;
 }
 
 static int64_t own_major_faults(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "memcg.h"
 
+#include "failure.h"
 #include "knob.h"
 #include "mountinfo.h"
 #include "need.h"
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #define STAT_TEXT_MAX 16384
+#define FLUSHES 4 /* while as much as the limit is read */
 #define REMOVE_TRIES 500
 #define REMOVE_WAIT_NS (10 * 1000 * 1000)
 
@@ -221,12 +223,19 @@ static int read_stat(const struct memcg *memcg, char *text, size_t len)
 	return err ? err : knob_read(path, text, len);
 }
 
-int memcg_flush(const struct memcg *memcg)
+int memcg_flush_due(const struct memcg *memcg, uint64_t limit, uint64_t done,
+		    uint64_t *due, struct failure *failure)
 {
 	static char text[STAT_TEXT_MAX];
-	int err = read_stat(memcg, text, sizeof(text));
+	int err;
 
-	return err < 0 ? err : 0;
+	if (done < *due)
+		return 0;
+	*due = done + limit / FLUSHES;
+	err = read_stat(memcg, text, sizeof(text));
+	return err < 0 ? failure_note(failure, err, "read memory.stat of %s",
+				      memcg->path) :
+			 0;
 }
 
 int64_t memcg_pressure_parse(const char *text)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct failure;
 struct needs;
 
 enum memcg_flavour { MEMCG_NONE, MEMCG_V1, MEMCG_V2 };
@@ -85,16 +86,19 @@ void memcg_stat_none(struct memcg_stat *stat);
 int memcg_read(const struct memcg *memcg, struct memcg_stat *stat);
 
 /*
- * memcg_flush() - have the kernel add up what each CPU counted for it. Classic
- * reclaim compares the sizes of the LRU lists by these sums, which are else up to
- * four seconds old: older than a whole trial. The kernel does nothing for fewer
- * than 64 pages per CPU. 0 or -errno.
+ * memcg_flush_due() - now and then, have the kernel add up what each CPU counted
+ * for it: when byte @done of what is read has come to *@due, which is moved on, so
+ * that it is done four times while as much as @limit is read. That is what the
+ * kernel does by itself every two seconds, of 2.5 GiB at 300 MB/s. It does nothing
+ * for fewer than 64 pages per CPU. 0, or -errno with @failure.
  *
- * Call it MEMCG_FLUSHES times while as much as the limit is read: what the kernel
- * does by itself every two seconds, of 2.5 GiB at 300 MB/s.
+ * Classic reclaim compares the sizes of the LRU lists by these sums. Left to the
+ * kernel's clock they are up to four seconds old, older than a whole trial: by
+ * chance from when the hot set was warm and nothing else cached, so that all of it
+ * seems too much. That took 0 to 83 % of a set which it keeps when it knows.
  */
-#define MEMCG_FLUSHES 4
-int memcg_flush(const struct memcg *memcg);
+int memcg_flush_due(const struct memcg *memcg, uint64_t limit, uint64_t done,
+		    uint64_t *due, struct failure *failure);
 
 /*
  * memcg_oom_text() - what @stat says about an OOM, by the names of the files it

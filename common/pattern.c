@@ -3,12 +3,20 @@
 
 #include <string.h>
 
+#define GOLDEN_GAMMA 0x9e3779b97f4a7c15ULL /* the step of the state */
+
 uint64_t splitmix64(uint64_t x)
 {
-	x += 0x9e3779b97f4a7c15ULL;
+	x += GOLDEN_GAMMA;
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
 	return x ^ (x >> 31);
+}
+
+uint64_t splitmix64_next(uint64_t *x)
+{
+	*x += GOLDEN_GAMMA;
+	return splitmix64(*x);
 }
 
 void pattern_fill(void *buf, size_t len, uint64_t pos, uint64_t seed)

@@ -15,6 +15,9 @@
 /* splitmix64() - the generator's output for state @x; a bijection. */
 uint64_t splitmix64(uint64_t x);
 
+/* splitmix64_next() - step the state @x, any number, and give its output. */
+uint64_t splitmix64_next(uint64_t *x);
+
 /* pattern_fill() - @len bytes for file position @pos; both multiples of 8. */
 void pattern_fill(void *buf, size_t len, uint64_t pos, uint64_t seed);
 

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define MIB ((uint64_t)1024 * 1024)
-#define GOLDEN_GAMMA 0x9e3779b97f4a7c15ULL /* the step of splitmix64 */
 /* A worker's turn lasts while about this part of the memory is asked for. */
 #define TURNS 32
 
@@ -69,8 +68,7 @@ static void next_scan(struct store_requests *r, struct store_request *request)
 
 	*request = (struct store_request){ .is_scan = true };
 	if (!r->left) {
-		r->scan_random += GOLDEN_GAMMA;
-		r->at = splitmix64(r->scan_random) %
+		r->at = splitmix64_next(&r->scan_random) %
 			(of->scanned / SCAN_ALIGN) * SCAN_ALIGN;
 		r->left = of->run;
 		r->scans++;
@@ -166,20 +164,6 @@ static int count_run(struct work *work, const struct store_request *request,
 	return err;
 }
 
-static int flush(struct work *work)
-{
-	uint64_t step = work->of->memory / MEMCG_FLUSHES;
-	int err;
-
-	if (!work->memcg || work->asked < work->flush_at)
-		return 0;
-	work->flush_at = work->asked + step;
-	err = memcg_flush(work->memcg);
-	return err ? failure_note(work->failure, err, "read memory.stat of %s",
-				  work->memcg->path) :
-		     0;
-}
-
 static int read_records(struct work *work, const struct store_request *request)
 {
 	struct reader *r = &work->readers[request->worker];
@@ -220,7 +204,10 @@ static int make_request(struct work *work, struct hits *hits)
 			work->wait_ns += clock_ns() - start;
 	}
 	work->asked += asked_by(&request);
-	return err ? err : flush(work);
+	if (err || !work->memcg)
+		return err;
+	return memcg_flush_due(work->memcg, work->of->memory, work->asked,
+			       &work->flush_at, work->failure);
 }
 
 static int run_windows(struct work *work, unsigned int n, struct hits *hits)

@@ -85,7 +85,7 @@ struct work {
 	struct other other;
 	volatile bool over; /* the pacers are to end */
 	uint64_t touched; /* hot reads at the start of the pass */
-	uint64_t flush_at; /* byte of the pass where the memcg's turn is */
+	uint64_t flush_at; /* byte of the pass, for memcg_flush_due() */
 	int64_t before; /* pages of the scan file cached before the scan */
 	unsigned int pass;
 	uint64_t pass_start; /* ns */
@@ -103,7 +103,7 @@ struct pacer {
 	int err;
 };
 
-static const char *scan_file(const struct trial *trial)
+const char *trial_scan_file(const struct trial *trial)
 {
 	return trial->scan.same_file ? HOT_FILE : SCAN_FILE;
 }
@@ -179,33 +179,16 @@ static void throttle(const struct work *work, uint64_t done)
 			    (uint64_t)(1e9 * done / per_second));
 }
 
-/*
- * In logical time, as all of such a trial. Left to the kernel's clock, classic
- * reclaim knows its LRU lists as they were at some moment before: by chance when
- * the hot set was warm and nothing else cached, so that all of it seems too much.
- * That took 0 to 83 % of a set which it keeps when it knows.
- */
-static int flush_memcg(struct work *work, uint64_t done)
-{
-	uint64_t step = work->trial->mem_bytes / MEMCG_FLUSHES;
-	int err;
-
-	if (!work->memcg || work->trial->hot.period_ns || done < work->flush_at)
-		return 0;
-	work->flush_at = done + step;
-	err = memcg_flush(work->memcg);
-	return err ? failure_note(&work->result->failure, err,
-				  "read memory.stat of %s", work->memcg->path) :
-		     0;
-}
-
 static int on_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct work *work = arg;
 	const struct trial *trial = work->trial;
 	const struct trial_observer *watch = trial->observer;
-	int err = flush_memcg(work, done);
+	int err = 0;
 
+	if (work->memcg && !trial->hot.period_ns)
+		err = memcg_flush_due(work->memcg, trial->mem_bytes, done,
+				      &work->flush_at, &work->result->failure);
 	if (err)
 		return err;
 	if (watch && watch->scan_read)
@@ -366,7 +349,8 @@ static int open_scan(struct work *work)
 	char path[PATH_MAX];
 	int err;
 
-	err = scratch_path(&lab->scratch, scan_file(trial), path, sizeof(path));
+	err = scratch_path(&lab->scratch, trial_scan_file(trial), path,
+			   sizeof(path));
 	if (!err)
 		err = set_readahead(lab, true);
 	if (!err)
@@ -615,7 +599,9 @@ static int scan_passes(struct work *work, struct scan *scan,
 		if (err || pass || trial->scan.passes < 2 || !work->hot.pages)
 			continue;
 		err = read_hot(work, &r);
-		work->result->metric[KEPT_FIRST] = permille(r.cached, r.pages);
+		if (!err)
+			work->result->metric[KEPT_FIRST] =
+				permille(r.cached, r.pages);
 	}
 	return err;
 }

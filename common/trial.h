@@ -202,6 +202,9 @@ struct trial_result {
 	uint64_t hot_ns;
 };
 
+/* trial_scan_file() - the name of the file that it scans. */
+const char *trial_scan_file(const struct trial *trial);
+
 /*
  * trial_lay_out() - make the two files, unless they are there already, of that
  * size and kind. 0; -ENOENT with an entry in @needs when there is no room; or

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#define GOLDEN_GAMMA 0x9e3779b97f4a7c15ULL /* the step of splitmix64 */
 #define NEARLY_ONE \
 	0.000000001 /* that far from exponent 1 the formulas for 1 serve */
 
@@ -51,8 +50,7 @@ uint64_t zipf_next(const struct zipf *zipf, uint64_t *random)
 	for (;;) {
 		double u, x, k;
 
-		*random += GOLDEN_GAMMA;
-		u = ldexp((double)(splitmix64(*random) >> 11), -53);
+		u = ldexp((double)(splitmix64_next(random) >> 11), -53);
 		u = zipf->high + u * (zipf->low - zipf->high);
 		x = inverse(zipf, u);
 		k = fmin(fmax(floor(x + 0.5), 1), (double)zipf->n);

@@ -17,8 +17,6 @@
 #define NS_PER_S 1000000000ULL
 #define HOT_LIMIT_PCT 40 /* of the memory limit */
 #define DROP_TIMEOUT_MS 5000
-#define HOT_SEED 0x10000000000ULL
-#define SCAN_SEED 0x20000000000ULL
 
 /* --- figures ------------------------------------------------------------ */
 

@@ -20,7 +20,7 @@ struct hot_set;
 #define BENCH_MIB (1024 * 1024)
 #define BENCH_VALUES 99 /* of one figure, at most */
 #define BENCH_ROWS 64
-#define BENCH_SCAN_LIMITS 3 /* a trial scans so many memory limits */
+#define BENCH_SCAN_LIMITS 3 /* memory limits that a test scans */
 
 /*
  * @pairs:       of one measurement of ours and one of fio's

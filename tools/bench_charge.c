@@ -4,194 +4,84 @@
  */
 #include "bench.h"
 #include "failure.h"
-#include "hot_set.h"
-#include "scan.h"
+#include "trial.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* 3 % of the memcg that is usual: what the files lose of the limit. */
 #define BEYOND_MAX_KIB 2048
 #define WARM_PASSES 2
 
-/* Lives in memory shared with the process of the trial; sizes in bytes. */
+/* Lives in memory shared with the process of the trial. */
 struct charge {
-	struct bench *b;
-	int err;
-	struct failure failure;
-	struct hot_set hot;
-	int64_t anon;
-	int64_t metadata; /* cached, but of neither file */
-	int64_t beyond; /* all but the two files */
+	struct trial_result result;
+	struct residency hot;
+	struct memcg_stat stat;
 };
 
-/* Each hot page once, on average, while the file is scanned. */
-static int touch_on(void *arg, uint64_t done, uint64_t total)
+/* The last one is at the end of the scan. */
+static void on_sample(void *arg, const struct trial_sample *sample)
 {
 	struct charge *charge = arg;
 
-	return hot_set_touch(&charge->hot, charge->hot.pages * done / total,
-			     &charge->b->lab.failure);
+	charge->hot = sample->hot;
+	charge->stat = sample->stat;
 }
 
-static int read_charge(struct charge *charge, const struct memcg *memcg,
-		       const struct reader *scan)
+/* Each hot page once, on average, while the file is scanned. */
+static int run_trial(struct bench *b, struct charge *charge)
 {
-	struct residency hot_count, scan_count;
-	struct bench *b = charge->b;
-	struct memcg_stat stat;
-	int64_t files;
-	int err;
-
-	err = bench_count(b, &charge->hot.reader, &hot_count);
-	if (!err)
-		err = bench_count(b, scan, &scan_count);
-	if (err)
-		return err;
-	err = memcg_read(memcg, &stat);
-	if (!err && (stat.usage_bytes < 0 || stat.anon_bytes < 0 ||
-		     stat.file_bytes < 0))
-		err = -ENOENT;
-	if (err)
-		return failure_note(&b->lab.failure, err,
-				    "read the charges of %s", memcg->path);
-	files = (hot_count.cached + scan_count.cached) * sysconf(_SC_PAGESIZE);
-	charge->anon = stat.anon_bytes;
-	charge->metadata = stat.file_bytes - files;
-	charge->beyond = stat.usage_bytes - files;
-	return 0;
-}
-
-/* The steps of a trial of an experiment, with a 1 MiB buffer as they have. */
-static int do_trial(struct charge *charge, const struct memcg *memcg)
-{
-	struct bench *b = charge->b;
-	const struct scan scan = {
-		.to = (off_t)(b->lab.options.mem_bytes * BENCH_SCAN_LIMITS),
-		.buffer = BENCH_MIB,
-		.progress = touch_on,
-		.arg = charge,
+	const struct trial_observer observer = { .arg = charge,
+						 .sample = on_sample };
+	const struct trial trial = {
+		.name = "charge",
+		.seed = 1,
+		.mem_bytes = b->lab.options.mem_bytes,
+		.hot = { .bytes = bench_hot_bytes(b),
+			 .warm = WARM_PASSES,
+			 .readers = 1,
+			 .touches = bench_hot_bytes(b) / sysconf(_SC_PAGESIZE),
+			 .warm_by = &reader_pread,
+			 .read_by = &reader_pread },
+		.scan = { .bytes = bench_scan_bytes(b),
+			  .passes = 1,
+			  .scanners = 1,
+			  .buffer = BENCH_MIB,
+			  .read_by = &reader_pread },
+		.settle_max = INT64_MAX,
+		.observer = &observer,
 	};
-	struct scan_result result;
-	struct reader reader;
-	int err;
+	int err = trial_run(&b->lab, &trial, &charge->result);
 
-	err = memcg_enter(memcg, 0);
-	if (err)
-		return failure_note(&b->lab.failure, err, "enter %s",
-				    memcg->path);
-	err = bench_open_hot(b, &charge->hot);
-	for (int pass = 0; !err && pass < WARM_PASSES; pass++)
-		err = hot_set_warm(&charge->hot, &reader_pread,
-				   &b->lab.failure);
-	if (!err)
-		err = bench_open(b, &reader, SCAN_FILE, scan.buffer);
-	if (err)
-		return err;
-	charge->hot.reader.count_missed = true;
-	err = scan_run(&reader, &scan, &result, &b->lab.failure);
-	return err ? err : read_charge(charge, memcg, &reader);
+	if (!err &&
+	    (charge->stat.usage_bytes < 0 || charge->stat.anon_bytes < 0 ||
+	     charge->stat.file_bytes < 0))
+		return failure_note(&b->lab.failure, -ENOENT,
+				    "read the charges of a memcg");
+	return err ? failure_note(&b->lab.failure, err, "run a trial") : 0;
 }
 
-static void trial_process(struct charge *charge, const struct memcg *memcg,
-			  pid_t parent)
+static int run_trials(struct bench *b, struct charge *charge)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	charge->err = do_trial(charge, memcg);
-	charge->failure = charge->b->lab.failure;
-	_exit(0);
-}
-
-static int wait_for(pid_t pid, const struct charge *charge)
-{
-	struct failure *failure = &charge->b->lab.failure;
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return failure_note(failure, -errno,
-					    "wait for a trial");
-	if (WIFSIGNALED(status))
-		return failure_note(failure, -EINTR,
-				    "the trial was killed by signal %d",
-				    WTERMSIG(status));
-	if (charge->err)
-		*failure = charge->failure;
-	return charge->err;
-}
-
-/* What a dead memcg was charged for must not be found by the next one. */
-static int drop_files(struct bench *b)
-{
-	int err = bench_drop(b, HOT_FILE);
-
-	return err ? err : bench_drop(b, SCAN_FILE);
-}
-
-static int run_in(struct charge *charge, const struct memcg *memcg)
-{
-	struct failure *failure = &charge->b->lab.failure;
-	pid_t self = getpid();
-	pid_t pid;
-	int err;
-
-	err = memcg_limit(memcg, charge->b->lab.options.mem_bytes, 0);
-	if (err)
-		return failure_note(failure, err, "limit %s", memcg->path);
-	pid = fork();
-	if (pid < 0)
-		return failure_note(failure, -errno, "fork");
-	if (!pid)
-		trial_process(charge, memcg, self);
-	err = wait_for(pid, charge);
-	return err ? err : drop_files(charge->b);
-}
-
-static int run_trial(struct charge *charge)
-{
-	struct lab *lab = &charge->b->lab;
-	struct memcg memcg;
-	int err;
-
-	err = drop_files(charge->b);
-	if (err)
-		return err;
-	err = memcg_child(&lab->memcg, "trial", &memcg);
-	if (!err)
-		err = memcg_make(&memcg);
-	if (err)
-		return failure_note(&lab->failure, err, "make %s", memcg.path);
-	err = run_in(charge, &memcg);
-	if (memcg_remove(memcg.path) && !err)
-		err = failure_note(&lab->failure, -EBUSY, "remove %s",
-				   memcg.path);
-	return err;
-}
-
-static int run_trials(struct charge *charge)
-{
-	struct bench *b = charge->b;
 	unsigned int n = b->effort.trials;
 	int64_t anon[BENCH_VALUES];
-	int64_t metadata[BENCH_VALUES];
-	int64_t beyond[BENCH_VALUES];
+	int64_t metadata[BENCH_VALUES]; /* cached, but of neither file */
+	int64_t beyond[BENCH_VALUES]; /* all but the two files */
 	struct summary s;
 
 	for (unsigned int i = 0; i < n; i++) {
-		int err = run_trial(charge);
+		int err = run_trial(b, charge);
+		int64_t files =
+			charge->hot.cached + charge->result.metric[SCAN_LEFT];
 
 		if (err)
 			return err;
-		anon[i] = charge->anon / BENCH_KIB;
-		metadata[i] = charge->metadata / BENCH_KIB;
-		beyond[i] = charge->beyond / BENCH_KIB;
+		files *= sysconf(_SC_PAGESIZE);
+		anon[i] = charge->stat.anon_bytes / BENCH_KIB;
+		metadata[i] = (charge->stat.file_bytes - files) / BENCH_KIB;
+		beyond[i] = (charge->stat.usage_bytes - files) / BENCH_KIB;
 	}
 	s = summarize(anon, n);
 	bench_report(b, "charge", "anon", "KiB", &s, NO_BOUND, 0);
@@ -218,8 +108,7 @@ int bench_charge(struct bench *b)
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (charge == MAP_FAILED)
 		return failure_note(&b->lab.failure, -errno, "mmap");
-	charge->b = b;
-	err = run_trials(charge);
+	err = run_trials(b, charge);
 	munmap(charge, sizeof(*charge));
 	return err;
 }

@@ -10,6 +10,9 @@
  */
 #include "unit.h"
 
+#include "lab.h"
+#include "trial.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -30,7 +33,7 @@
 
 static const struct unit_test *const lists[] = {
 	tests_of_values, tests_of_texts, tests_of_readers, tests_of_experiment,
-	tests_of_keeper, tests_of_trial, tests_of_explore, tests_of_get_scan,
+	tests_of_keeper, tests_of_trial, tests_of_explore, tests_of_store,
 };
 
 #define NR_LISTS (sizeof(lists) / sizeof(*lists))
@@ -185,6 +188,48 @@ void unit_private(const char *const *dirs)
 		if (mount("none", *dirs, "tmpfs", 0, "mode=755"))
 			unit_skip("cannot mount at %s: %s", *dirs,
 				  strerror(errno));
+}
+
+void *unit_shared(size_t len)
+{
+	void *map = mmap(NULL, len, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		unit_skip("no memory");
+	return map;
+}
+
+void unit_lab_open(struct lab *lab)
+{
+	const char *tmp = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+
+	unit_page_size = 0;
+	*lab = (struct lab){ .keeper.sock = -1,
+			     .options = { .scanners = 1, .hot_readers = 1 } };
+	snprintf(lab->scratch.dir, sizeof(lab->scratch.dir),
+		 "%.200s/unit.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(lab->scratch.dir))
+		unit_skip("cannot make %s", lab->scratch.dir);
+	IS(scratch_path(&lab->scratch, "probe", path, sizeof(path)), 0);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	lab->meter = residency_choose(fd, &lab->needs);
+	close(fd);
+	unlink(path);
+}
+
+void unit_lab_close(struct lab *lab)
+{
+	static const char *const names[] = { HOT_FILE, SCAN_FILE };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		scratch_path(&lab->scratch, names[i], path, sizeof(path));
+		unlink(path);
+	}
+	rmdir(lab->scratch.dir);
 }
 
 static int run_test(const struct unit_test *test)

@@ -8,6 +8,7 @@
 #define MM_CACHE_UNIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct lab;
@@ -25,7 +26,7 @@ extern const struct unit_test tests_of_experiment[];
 extern const struct unit_test tests_of_keeper[];
 extern const struct unit_test tests_of_trial[];
 extern const struct unit_test tests_of_explore[];
-extern const struct unit_test tests_of_get_scan[];
+extern const struct unit_test tests_of_store[];
 
 /* The page size that sysconf() tells the rest of the program; 0: the real one. */
 extern long unit_page_size;
@@ -68,6 +69,9 @@ void unit_write(const char *path, const char *text);
  * each of the @dirs, up to a NULL. Skips the test when that is not allowed.
  */
 void unit_private(const char *const *dirs);
+
+/* unit_shared() - @len zero bytes, shared with child processes. */
+void *unit_shared(size_t len);
 
 /*
  * unit_lab_open() - a lab without a keeper, a device or a memcg, in a directory

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define KIB ((uint64_t)1024)
 #define MIB (KIB * KIB)
@@ -100,10 +99,7 @@ static void open_lab(void)
 {
 	unit_lab_open(&lab);
 	IS(scratch_hole(&lab.scratch, SCAN_FILE, MIB, &lab.failure), 0);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		unit_skip("no memory");
+	shared = unit_shared(sizeof(*shared));
 }
 
 static int run_script(const char *letters, struct outcome *outcomes)

@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define MIB ((uint64_t)1024 * 1024)
@@ -215,17 +214,6 @@ static void test_keys_are_the_same_alone(void)
 	IS(differ, 0);
 }
 
-static struct trial_result *shared_result(void)
-{
-	void *map = mmap(NULL, sizeof(struct trial_result),
-			 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-			 0);
-
-	if (map == MAP_FAILED)
-		unit_skip("no memory");
-	return map;
-}
-
 /*
  * A store that fits into the memory, from which nothing is read ahead: the kernel
  * and the simulation have the same hits, one by one.
@@ -233,7 +221,7 @@ static struct trial_result *shared_result(void)
 static void test_kernel_is_lru_where_all_fits(void)
 {
 	static struct lab lab;
-	struct trial_result *result = shared_result();
+	struct trial_result *result = unit_shared(sizeof(*result));
 	struct trial trial = {
 		.name = "fits",
 		.seed = 1,
@@ -257,7 +245,6 @@ static void test_kernel_is_lru_where_all_fits(void)
 	trial.get_scan.window = 4 * MIB;
 	IS(trial_run(&lab, &trial, result), 0);
 	IS_TEXT(lab.failure.text, "");
-	lru.warm = 0;
 	lru.reads = result->hits.warm;
 	IS(get_scan_replay(&trial.get_scan, &lru), 0);
 	IS_WITHIN(lru.get_hits, lru.gets / 10, lru.gets - 10);
@@ -291,7 +278,7 @@ static void test_kernel_is_lru_where_all_fits(void)
 	unit_lab_close(&lab);
 }
 
-const struct unit_test tests_of_get_scan[] = {
+const struct unit_test tests_of_store[] = {
 	{ "lru_by_hand", test_lru_by_hand },
 	{ "lru_and_distances", test_lru_and_distances },
 	{ "requests_have_their_ratio", test_requests_have_their_ratio },

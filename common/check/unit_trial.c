@@ -8,50 +8,14 @@
 #include "trial.h"
 #include "zipf.h"
 
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define MIB ((uint64_t)1024 * 1024)
 #define MS 1000000ULL
 #define LEN(array) (sizeof(array) / sizeof(*(array)))
-
-void unit_lab_open(struct lab *lab)
-{
-	const char *tmp = getenv("TMPDIR");
-	char path[PATH_MAX];
-	int fd;
-
-	unit_page_size = 0;
-	*lab = (struct lab){ .keeper.sock = -1,
-			     .options = { .scanners = 1, .hot_readers = 1 } };
-	snprintf(lab->scratch.dir, sizeof(lab->scratch.dir),
-		 "%.200s/unit.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(lab->scratch.dir))
-		unit_skip("cannot make %s", lab->scratch.dir);
-	IS(scratch_path(&lab->scratch, "probe", path, sizeof(path)), 0);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	lab->meter = residency_choose(fd, &lab->needs);
-	close(fd);
-	unlink(path);
-}
-
-void unit_lab_close(struct lab *lab)
-{
-	static const char *const names[] = { HOT_FILE, SCAN_FILE };
-	char path[PATH_MAX];
-
-	for (size_t i = 0; i < LEN(names); i++) {
-		scratch_path(&lab->scratch, names[i], path, sizeof(path));
-		unlink(path);
-	}
-	rmdir(lab->scratch.dir);
-}
 
 /* What an observer saw, in shared memory. */
 struct seen {
@@ -115,10 +79,7 @@ static const struct trial_observer observer = {
 
 static struct trial watched(struct trial_observer *watch)
 {
-	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (seen == MAP_FAILED)
-		unit_skip("no memory");
+	seen = unit_shared(sizeof(*seen));
 	*watch = observer;
 	watch->arg = seen;
 	return (struct trial){
