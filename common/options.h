@@ -24,7 +24,7 @@ struct options {
 	unsigned int scanners; /* MM_CACHE_SCANNERS: take turns, 1 */
 	unsigned int hot_readers; /* MM_CACHE_HOT_READERS: take turns, 1 */
 	uint64_t buffer; /* MM_CACHE_BUFFER: of the scan; 0: as the test says */
-	unsigned int block; /* MM_CACHE_BLOCK_SIZE; 0: as mkfs chooses */
+	unsigned int block; /* MM_CACHE_BLOCK_SIZE; 0: 4096 */
 	const char *mount_options; /* MM_CACHE_MOUNT: besides our own; "" */
 	bool machine; /* MM_CACHE_MEM=machine: all of it, in no memcg */
 	bool data; /* MM_CACHE_FILES: files hold data even where holes would do */
