@@ -279,11 +279,18 @@ log_at(const struct compare_set *set, unsigned int block, unsigned int position)
 	return NULL;
 }
 
-/* Fills @boots; says how many there are, and whether both sets have some. */
-static int boots_of(struct compare_input *input, const struct comparison *c,
-		    unsigned int block, struct boots *boots, bool *shared)
+static bool has_block(const struct compare_set *set, unsigned int block)
 {
-	bool has_a = false, has_b = false;
+	for (unsigned int p = 1; p <= 4; p++)
+		if (log_at(set, block, p))
+			return true;
+	return false;
+}
+
+/* Fills @boots of a block that both sets have; says how many there are. */
+static int boots_of(struct compare_input *input, const struct comparison *c,
+		    unsigned int block, struct boots *boots)
+{
 	int nr = 0;
 
 	memset(boots, 0, sizeof(*boots));
@@ -298,13 +305,9 @@ static int boots_of(struct compare_input *input, const struct comparison *c,
 		boots->logs[p] = a ? a : b;
 		boots->of_b[p] = !a && b;
 		nr += a || b;
-		has_a |= !!a;
-		has_b |= !!b;
 	}
-	*shared = has_a && has_b;
-	if (nr == 4 && *shared &&
-	    (boots->of_b[1] == boots->of_b[2] ||
-	     boots->of_b[3] == boots->of_b[4]))
+	if (nr == 4 && (boots->of_b[1] == boots->of_b[2] ||
+			boots->of_b[3] == boots->of_b[4]))
 		compare_say(
 			&input->refused,
 			"block %u: positions 1 and 2, and 3 and 4, must have one boot of each set (%s has %s)",
@@ -316,21 +319,9 @@ static int boots_of(struct compare_input *input, const struct comparison *c,
 static void find_blocks(struct compare_input *input, struct comparison *c,
 			struct blocks *blocks)
 {
-	const struct compare_set *sets[] = { c->a, c->b };
-	unsigned int last = 0;
-	struct boots boots;
-	bool shared;
-	int nr;
-
 	memset(blocks, 0, sizeof(*blocks));
 	if (!all_have_places(c->a) || !all_have_places(c->b))
 		return;
-	for (int s = 0; s < 2; s++) {
-		const struct compare_log *end =
-			&sets[s]->logs[sets[s]->nr_logs - 1];
-
-		last = end->block > last ? end->block : last;
-	}
 	blocks->boots =
 		need_memory(calloc(c->a->nr_logs + 1, sizeof(*blocks->boots)));
 	/* Every block of A, once; one that only B has is in no pair. */
@@ -339,10 +330,13 @@ static void find_blocks(struct compare_input *input, struct comparison *c,
 
 		if (i && c->a->logs[i - 1].block == block)
 			continue;
-		nr = boots_of(input, c, block, &boots, &shared);
-		c->blocked |= shared;
-		if (shared && nr == 4)
-			blocks->boots[blocks->nr++] = boots;
+		if (!has_block(c->b, block)) {
+			c->nr_incomplete++;
+			continue;
+		}
+		c->blocked = true;
+		if (boots_of(input, c, block, &blocks->boots[blocks->nr]) == 4)
+			blocks->nr++;
 		else
 			c->nr_incomplete++;
 	}
@@ -351,8 +345,7 @@ static void find_blocks(struct compare_input *input, struct comparison *c,
 
 		if (i && c->b->logs[i - 1].block == block)
 			continue;
-		boots_of(input, c, block, &boots, &shared);
-		c->nr_incomplete += !shared;
+		c->nr_incomplete += !has_block(c->a, block);
 	}
 	if (!c->blocked)
 		c->nr_incomplete = 0;
@@ -573,6 +566,8 @@ static void add_number(struct compare_report *report, struct comparison *c,
 		n->one_sided = row->judged;
 		if (!row->judged)
 			n->why_shown = "one set told nothing";
+		else if (report->options->allow_skips)
+			n->why_shown = "one set has it, which is allowed";
 		return;
 	}
 	n->claim.exact = metric->classic && n->kind && !n->kind->clock &&
@@ -654,7 +649,6 @@ static void judge_row(struct compare_report *report, struct comparison *c,
 	struct shares a, b;
 	bool allowed;
 
-	row->result = result;
 	count_verdicts(c->a, which, row->a, &row->words_a);
 	count_verdicts(c->b, which, row->b, &row->words_b);
 	a = shares_of(row->a);
@@ -662,6 +656,7 @@ static void judge_row(struct compare_report *report, struct comparison *c,
 	/* Only the other comparisons have it. */
 	if (row->a[COMPARE_ABSENT] + row->b[COMPARE_ABSENT] == a.all + b.all)
 		return;
+	row->result = result;
 	allowed = is_allowed(report->options, &a, &b);
 	row->judged = a.judged && b.judged;
 	if (!a.judged != !b.judged && (a.judged % a.all || b.judged % b.all)) {
@@ -875,7 +870,7 @@ static void finish_shown(struct compare_report *report, struct comparison *c,
 				 &n->claim.high)) {
 		err(STATUS_BROKEN, "memory");
 	}
-	if (n->one_sided && !n->why_shown && !report->options->allow_skips) {
+	if (n->one_sided && !n->why_shown) {
 		say_one_sided(c, n);
 		fail(c);
 	}

@@ -107,7 +107,7 @@ enum compare_change {
 };
 
 struct compare_row {
-	const struct compare_result *result;
+	const struct compare_result *result; /* NULL: neither set has it */
 	size_t a[COMPARE_ABSENT + 1]; /* logs by verdict */
 	size_t b[COMPARE_ABSENT + 1];
 	enum compare_change change;

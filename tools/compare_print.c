@@ -615,7 +615,7 @@ static void junit_row(FILE *out, struct junit_count *count,
 
 static void junit_number(FILE *out, struct junit_count *count,
 			 const struct comparison *c,
-			 const struct compare_number *n, bool allow_skips)
+			 const struct compare_number *n)
 {
 	char *name = text("%s %s", n->owner, n->name);
 	char *effect = effect_of(n), *interval = interval_of(n);
@@ -629,7 +629,7 @@ static void junit_number(FILE *out, struct junit_count *count,
 				     "");
 
 	if (n->one_sided)
-		kind = n->why_shown || allow_skips ? "skipped" : "failure";
+		kind = n->why_shown ? "skipped" : "failure";
 	else if (n->why_shown)
 		kind = "skipped";
 	else if (n->claim.verdict == STAT_FAIL)
@@ -647,7 +647,6 @@ static void junit_number(FILE *out, struct junit_count *count,
 }
 
 static void junit_cases(FILE *out, struct junit_count *count,
-			const struct compare_report *report,
 			const struct comparison *c)
 {
 	for (size_t i = 0; i < c->b->nr_died; i++)
@@ -656,8 +655,7 @@ static void junit_cases(FILE *out, struct junit_count *count,
 	for (size_t i = 0; i < c->nr_rows; i++)
 		junit_row(out, count, c, &c->rows[i]);
 	for (size_t i = 0; i < c->nr_numbers; i++)
-		junit_number(out, count, c, &c->numbers[i],
-			     report->options->allow_skips);
+		junit_number(out, count, c, &c->numbers[i]);
 }
 
 static void junit_suite(FILE *out, const char *name,
@@ -692,9 +690,9 @@ void compare_print_junit(FILE *out, const struct compare_report *report)
 		char *name = text("%s against %s", c->b->name, c->a->name);
 
 		memset(&count, 0, sizeof(count));
-		junit_cases(NULL, &count, report, c);
+		junit_cases(NULL, &count, c);
 		junit_suite(out, name, &count);
-		junit_cases(out, &count, report, c);
+		junit_cases(out, &count, c);
 		fputs("  </testsuite>\n", out);
 		free(name);
 	}

@@ -137,22 +137,24 @@ static bool enter(struct compare_input *input, const char *name, size_t next,
 		  size_t *value)
 {
 	struct index *index = input->index;
-	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
+	char *shown = need_memory(printable(name));
+	uint64_t hash = hash_bytes(HASH_BEGIN, shown, strlen(shown));
 	struct slot *slot;
+	bool is_new;
 
 	if (2 * (index->nr + 1) > index->size)
 		grow_index(index);
-	slot = find_slot(index, name, hash);
-	if (slot->name) {
-		*value = slot->value;
-		return false;
+	slot = find_slot(index, shown, hash);
+	is_new = !slot->name;
+	if (is_new) {
+		index->nr++;
+		slot->name = keep(input, shown);
+		slot->hash = hash;
+		slot->value = next;
 	}
-	index->nr++;
-	slot->name = keep(input, name);
-	slot->hash = hash;
-	slot->value = next;
-	*value = next;
-	return true;
+	*value = slot->value;
+	free(shown);
+	return is_new;
 }
 
 /* ----- names ----- */
@@ -743,6 +745,8 @@ static void read_died(struct compare_input *input, struct compare_set *set,
 			have = DIED_BYTES;
 		}
 	}
+	if (n < 0)
+		refuse(input, "%s: %s", died->name, read_error(stream));
 	/* Blank lines and carriage returns of a console do not count. */
 	for (to = buf, s = buf; s < buf + have; s++)
 		if (*s && *s != '\r' &&

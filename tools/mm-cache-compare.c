@@ -167,7 +167,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		add_margin(state, arg);
 		return 0;
 	case ONLY:
-		input.only = arg;
+		compare_say(&input.strings, "%s", arg);
+		input.only = input.strings.words[input.strings.nr - 1];
 		return 0;
 	case ALLOW_SKIPS:
 		options.compare.allow_skips = true;
