@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATUS_BROKEN 3
 /* Of a result that is not the same in all logs of a set, permille */
 #define MIXED_MARGIN 250
 /* Names of results that differ, in the reasons */
@@ -247,7 +246,6 @@ struct boots {
 struct blocks {
 	struct boots *boots;
 	size_t nr;
-	size_t size;
 };
 
 static bool all_have_places(const struct compare_set *set)
@@ -361,7 +359,7 @@ typedef bool (*value_fn)(const struct compare_log *log, size_t which,
 static bool value_of_metric(const struct compare_log *log, size_t which,
 			    double *value)
 {
-	const struct compare_value *v = compare_value(log, which);
+	const struct compare_value *v = compare_value_of(log, which);
 
 	*value = v->median;
 	return v->n;
@@ -381,7 +379,7 @@ static bool is_good(unsigned int verdict)
 static bool value_of_good(const struct compare_log *log, size_t which,
 			  double *value)
 {
-	unsigned int verdict = compare_verdict(log, which);
+	unsigned int verdict = compare_verdict_of(log, which);
 
 	*value = is_good(verdict) ? 1000 : 0;
 	return is_judged(verdict);
@@ -390,7 +388,7 @@ static bool value_of_good(const struct compare_log *log, size_t which,
 static bool value_of_judged(const struct compare_log *log, size_t which,
 			    double *value)
 {
-	*value = is_judged(compare_verdict(log, which)) ? 1000 : 0;
+	*value = is_judged(compare_verdict_of(log, which)) ? 1000 : 0;
 	return true;
 }
 
@@ -430,14 +428,13 @@ static void pair_up(struct compare_number *n, const struct blocks *blocks,
 }
 
 static double *values_of(const struct compare_set *set, value_fn value_of,
-			 size_t which, double sign, size_t *nr)
+			 size_t which, size_t *nr)
 {
 	double *values = need_memory(calloc(set->nr_logs + 1, sizeof(*values)));
 
 	*nr = 0;
 	for (size_t i = 0; i < set->nr_logs; i++)
-		if (value_of(&set->logs[i], which, &values[*nr]))
-			values[(*nr)++] *= sign;
+		*nr += value_of(&set->logs[i], which, &values[*nr]);
 	return values;
 }
 
@@ -477,8 +474,8 @@ static double fill_number(struct compare_number *n, const struct comparison *c,
 	n->effect_pct = NAN;
 	n->pairs[0] = NAN;
 	n->pairs[1] = NAN;
-	a = values_of(c->a, value_of, which, 1, &nr_a);
-	b = values_of(c->b, value_of, which, 1, &nr_b);
+	a = values_of(c->a, value_of, which, &nr_a);
+	b = values_of(c->b, value_of, which, &nr_b);
 	mean_a = summarize(&n->a, a, nr_a);
 	mean_b = summarize(&n->b, b, nr_b);
 	if (c->blocked) {
@@ -512,7 +509,7 @@ static bool widen(struct compare_summary *s, const struct compare_set *set,
 
 	for (size_t i = 0; i < set->nr_logs; i++) {
 		const struct compare_value *v =
-			compare_value(&set->logs[i], which);
+			compare_value_of(&set->logs[i], which);
 
 		if (!v->n) {
 			still = false;
@@ -526,11 +523,7 @@ static bool widen(struct compare_summary *s, const struct compare_set *set,
 
 static struct compare_number *new_number(struct comparison *c)
 {
-	if (!(c->nr_numbers & (c->nr_numbers - 1)))
-		c->numbers = need_memory(reallocarray(
-			c->numbers, c->nr_numbers ? 2 * c->nr_numbers : 1,
-			sizeof(*c->numbers)));
-	return memset(&c->numbers[c->nr_numbers++], 0, sizeof(*c->numbers));
+	return one_more(&c->numbers, &c->nr_numbers, sizeof(*c->numbers));
 }
 
 static void add_number(struct compare_report *report, struct comparison *c,
@@ -543,7 +536,6 @@ static void add_number(struct compare_report *report, struct comparison *c,
 	double mean_a, resolution;
 	size_t arm;
 
-	n->metric = metric;
 	n->kind = kind_of(metric->name, &arm);
 	n->owner = metric->owner;
 	n->name = metric->name;
@@ -604,7 +596,7 @@ static void count_verdicts(const struct compare_set *set, size_t which,
 	for (size_t i = 0; i < set->nr_logs; i++) {
 		const char *why = compare_words_of(&set->logs[i], which);
 
-		count[compare_verdict(&set->logs[i], which)]++;
+		count[compare_verdict_of(&set->logs[i], which)]++;
 		if (why && !*words)
 			*words = why;
 	}
@@ -868,7 +860,7 @@ static void finish_shown(struct compare_report *report, struct comparison *c,
 	} else if (has_both && report->options->all_intervals &&
 		   stat_interval(&n->claim.data, STAT_CONFIDENCE, &n->claim.low,
 				 &n->claim.high)) {
-		err(STATUS_BROKEN, "memory");
+		err(text_status, "memory");
 	}
 	if (n->one_sided && !n->why_shown) {
 		say_one_sided(c, n);
@@ -891,7 +883,7 @@ static void test_numbers(struct compare_report *report, struct comparison *c)
 	}
 	if (stat_decide(claims, nr, report->family, true, &verdict,
 			&c->further))
-		err(STATUS_BROKEN, "memory");
+		err(text_status, "memory");
 	nr = 0;
 	for (size_t i = 0; i < c->nr_numbers; i++) {
 		struct compare_number *n = &c->numbers[i];
@@ -1018,9 +1010,7 @@ void compare_report_free(struct compare_report *report)
 		}
 		free(c->numbers);
 		free(c->rows);
-		for (size_t w = 0; w < c->reasons.nr; w++)
-			free(c->reasons.words[w]);
-		free(c->reasons.words);
+		compare_words_free(&c->reasons);
 	}
 	free(report->comparisons);
 }
