@@ -261,6 +261,8 @@ exits result-xfail 1 "a.mglru.holds: ok in A, xfail in B" xfail/A xfail/B
 make_log absent/A.log "ok a.mglru.holds" "ok b.mglru.holds"
 make_log absent/B.log "ok a.mglru.holds"
 exits result-absent 1 "1 result was told in one set only" absent/A.log absent/B.log
+cp absent/A.log absent/C.log && make_log absent/D.log "ok a.mglru.holds" "ok b.mglru.holds" "ok c.mglru.holds"
+exits result-of-a-third-set 0 "results 2 the same" --allow-skips absent/A.log absent/C.log absent/D.log
 make_log silent/A.log "skip a.mglru.holds | hot_kept permille 3"
 make_log silent/B.log "skip a.mglru.holds"
 exits nothing-judged 3 "nothing is compared" silent/A.log silent/B.log
@@ -357,6 +359,7 @@ sed -i 's/median=9 min=10/median=9 min=9/' place/A/more/01-1.log
 exits refuse-place-twice 3 "are both block 1, position 1" place/A three/B
 mkdir shared && cp -r three/A three/B shared/ && mv shared/B/01-2.log shared/B/01-1.log
 exits refuse-place-in-both 3 "are both block 1, position 1" shared/A shared/B
+check_run refuse-place-once test "$(grep -c '^mm-cache-compare: ' "$out")" = 1
 mkdir -p crossed/A crossed/B && cp three/A/01-*.log crossed/A/ && mv crossed/A/01-4.log crossed/A/01-2.log &&
 	cp three/B/01-2.log crossed/B/01-3.log && cp three/B/01-3.log crossed/B/01-4.log
 exits refuse-aabb 3 "must have one boot of each set" crossed/A crossed/B
@@ -369,6 +372,7 @@ mkdir nothing && echo x >nothing/README
 exits refuse-no-log 3 "no *.log and no *.txt" exact/A nothing
 sed 's/hot_kept permille/hot_part_kept permille/' exact/B/01-2.log >metric_b.log
 exits metric-in-one-set 1 "a.classic hot_kept: only in A, though both judged the test" exact/A/01-1.log metric_b.log
+exits metric-in-one-set-allowed 0 "1+0 one set only" --allow-skips exact/A/01-1.log metric_b.log
 exits refuse-a-fifo 3 "neither a file nor a directory" exact/A <(cat exact/B/01-2.log)
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
 	check_skip refuse-unreadable "needs root and setpriv, to be somebody else"
@@ -400,6 +404,11 @@ for format in table markdown json junit; do
 		check_ok "control-characters-$format"
 	fi
 done
+
+sed 's/holds/ho\x1blds/' exact/A/01-1.log >control_a.log
+sed 's/holds/ho\x1blds/' exact/B/01-2.log >control_b.log
+exits control-characters-in-both 2 "1 the same" control_a.log control_b.log
+exits control-characters-in-a-pattern 3 '"only": "\\xff*"' -f json --only $'\xff*' control_a.log control_b.log
 
 # Archives: anywhere in them, whatever their names.
 tar -czf set.tgz -C three/B . && tar -cf absolute.tar -P --transform "s,^,$PWD/../x/," three/B/*.log

@@ -418,10 +418,10 @@ round_complete()
 
 block_complete()
 {
-	local legs
+	local block
 
-	mapfile -t legs < <(rounds_of "$1" | xargs -n 1)
-	round_complete "${legs[@]}"
+	printf -v block %02d "$1"
+	round_complete "$block"-{1..4}
 }
 
 last_block_begun()
@@ -764,9 +764,9 @@ if [ -z "$jobs" ]; then
 	[ "$accel" != tcg ] || [ "$(nproc)" -lt 2 ] || jobs=2
 fi
 if [ -e "$dir/gate.conf" ]; then
-	differences=$(changed "$dir/gate.conf")
-	if [ -n "$differences" ]; then
-		printf '%s\n' "$differences" >&2
+	changes=$(changed "$dir/gate.conf")
+	if [ -n "$changes" ]; then
+		printf '%s\n' "$changes" >&2
 		die "$dir holds another gate: give another --dir, or --fresh to forget it"
 	fi
 else

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATUS_BROKEN 3
 /* Of a result that is not the same in all logs of a set, permille */
 #define MIXED_MARGIN 250
 /* Names of results that differ, in the reasons */
@@ -247,7 +246,6 @@ struct boots {
 struct blocks {
 	struct boots *boots;
 	size_t nr;
-	size_t size;
 };
 
 static bool all_have_places(const struct compare_set *set)
@@ -279,11 +277,18 @@ log_at(const struct compare_set *set, unsigned int block, unsigned int position)
 	return NULL;
 }
 
-/* Fills @boots; says how many there are, and whether both sets have some. */
-static int boots_of(struct compare_input *input, const struct comparison *c,
-		    unsigned int block, struct boots *boots, bool *shared)
+static bool has_block(const struct compare_set *set, unsigned int block)
 {
-	bool has_a = false, has_b = false;
+	for (unsigned int p = 1; p <= 4; p++)
+		if (log_at(set, block, p))
+			return true;
+	return false;
+}
+
+/* Fills @boots of a block that both sets have; says how many there are. */
+static int boots_of(struct compare_input *input, const struct comparison *c,
+		    unsigned int block, struct boots *boots)
+{
 	int nr = 0;
 
 	memset(boots, 0, sizeof(*boots));
@@ -298,13 +303,9 @@ static int boots_of(struct compare_input *input, const struct comparison *c,
 		boots->logs[p] = a ? a : b;
 		boots->of_b[p] = !a && b;
 		nr += a || b;
-		has_a |= !!a;
-		has_b |= !!b;
 	}
-	*shared = has_a && has_b;
-	if (nr == 4 && *shared &&
-	    (boots->of_b[1] == boots->of_b[2] ||
-	     boots->of_b[3] == boots->of_b[4]))
+	if (nr == 4 && (boots->of_b[1] == boots->of_b[2] ||
+			boots->of_b[3] == boots->of_b[4]))
 		compare_say(
 			&input->refused,
 			"block %u: positions 1 and 2, and 3 and 4, must have one boot of each set (%s has %s)",
@@ -316,21 +317,9 @@ static int boots_of(struct compare_input *input, const struct comparison *c,
 static void find_blocks(struct compare_input *input, struct comparison *c,
 			struct blocks *blocks)
 {
-	const struct compare_set *sets[] = { c->a, c->b };
-	unsigned int last = 0;
-	struct boots boots;
-	bool shared;
-	int nr;
-
 	memset(blocks, 0, sizeof(*blocks));
 	if (!all_have_places(c->a) || !all_have_places(c->b))
 		return;
-	for (int s = 0; s < 2; s++) {
-		const struct compare_log *end =
-			&sets[s]->logs[sets[s]->nr_logs - 1];
-
-		last = end->block > last ? end->block : last;
-	}
 	blocks->boots =
 		need_memory(calloc(c->a->nr_logs + 1, sizeof(*blocks->boots)));
 	/* Every block of A, once; one that only B has is in no pair. */
@@ -339,10 +328,13 @@ static void find_blocks(struct compare_input *input, struct comparison *c,
 
 		if (i && c->a->logs[i - 1].block == block)
 			continue;
-		nr = boots_of(input, c, block, &boots, &shared);
-		c->blocked |= shared;
-		if (shared && nr == 4)
-			blocks->boots[blocks->nr++] = boots;
+		if (!has_block(c->b, block)) {
+			c->nr_incomplete++;
+			continue;
+		}
+		c->blocked = true;
+		if (boots_of(input, c, block, &blocks->boots[blocks->nr]) == 4)
+			blocks->nr++;
 		else
 			c->nr_incomplete++;
 	}
@@ -351,8 +343,7 @@ static void find_blocks(struct compare_input *input, struct comparison *c,
 
 		if (i && c->b->logs[i - 1].block == block)
 			continue;
-		boots_of(input, c, block, &boots, &shared);
-		c->nr_incomplete += !shared;
+		c->nr_incomplete += !has_block(c->a, block);
 	}
 	if (!c->blocked)
 		c->nr_incomplete = 0;
@@ -368,7 +359,7 @@ typedef bool (*value_fn)(const struct compare_log *log, size_t which,
 static bool value_of_metric(const struct compare_log *log, size_t which,
 			    double *value)
 {
-	const struct compare_value *v = compare_value(log, which);
+	const struct compare_value *v = compare_value_of(log, which);
 
 	*value = v->median;
 	return v->n;
@@ -388,7 +379,7 @@ static bool is_good(unsigned int verdict)
 static bool value_of_good(const struct compare_log *log, size_t which,
 			  double *value)
 {
-	unsigned int verdict = compare_verdict(log, which);
+	unsigned int verdict = compare_verdict_of(log, which);
 
 	*value = is_good(verdict) ? 1000 : 0;
 	return is_judged(verdict);
@@ -397,7 +388,7 @@ static bool value_of_good(const struct compare_log *log, size_t which,
 static bool value_of_judged(const struct compare_log *log, size_t which,
 			    double *value)
 {
-	*value = is_judged(compare_verdict(log, which)) ? 1000 : 0;
+	*value = is_judged(compare_verdict_of(log, which)) ? 1000 : 0;
 	return true;
 }
 
@@ -437,14 +428,13 @@ static void pair_up(struct compare_number *n, const struct blocks *blocks,
 }
 
 static double *values_of(const struct compare_set *set, value_fn value_of,
-			 size_t which, double sign, size_t *nr)
+			 size_t which, size_t *nr)
 {
 	double *values = need_memory(calloc(set->nr_logs + 1, sizeof(*values)));
 
 	*nr = 0;
 	for (size_t i = 0; i < set->nr_logs; i++)
-		if (value_of(&set->logs[i], which, &values[*nr]))
-			values[(*nr)++] *= sign;
+		*nr += value_of(&set->logs[i], which, &values[*nr]);
 	return values;
 }
 
@@ -484,8 +474,8 @@ static double fill_number(struct compare_number *n, const struct comparison *c,
 	n->effect_pct = NAN;
 	n->pairs[0] = NAN;
 	n->pairs[1] = NAN;
-	a = values_of(c->a, value_of, which, 1, &nr_a);
-	b = values_of(c->b, value_of, which, 1, &nr_b);
+	a = values_of(c->a, value_of, which, &nr_a);
+	b = values_of(c->b, value_of, which, &nr_b);
 	mean_a = summarize(&n->a, a, nr_a);
 	mean_b = summarize(&n->b, b, nr_b);
 	if (c->blocked) {
@@ -519,7 +509,7 @@ static bool widen(struct compare_summary *s, const struct compare_set *set,
 
 	for (size_t i = 0; i < set->nr_logs; i++) {
 		const struct compare_value *v =
-			compare_value(&set->logs[i], which);
+			compare_value_of(&set->logs[i], which);
 
 		if (!v->n) {
 			still = false;
@@ -533,11 +523,7 @@ static bool widen(struct compare_summary *s, const struct compare_set *set,
 
 static struct compare_number *new_number(struct comparison *c)
 {
-	if (!(c->nr_numbers & (c->nr_numbers - 1)))
-		c->numbers = need_memory(reallocarray(
-			c->numbers, c->nr_numbers ? 2 * c->nr_numbers : 1,
-			sizeof(*c->numbers)));
-	return memset(&c->numbers[c->nr_numbers++], 0, sizeof(*c->numbers));
+	return one_more(&c->numbers, &c->nr_numbers, sizeof(*c->numbers));
 }
 
 static void add_number(struct compare_report *report, struct comparison *c,
@@ -550,7 +536,6 @@ static void add_number(struct compare_report *report, struct comparison *c,
 	double mean_a, resolution;
 	size_t arm;
 
-	n->metric = metric;
 	n->kind = kind_of(metric->name, &arm);
 	n->owner = metric->owner;
 	n->name = metric->name;
@@ -573,6 +558,8 @@ static void add_number(struct compare_report *report, struct comparison *c,
 		n->one_sided = row->judged;
 		if (!row->judged)
 			n->why_shown = "one set told nothing";
+		else if (report->options->allow_skips)
+			n->why_shown = "one set has it, which is allowed";
 		return;
 	}
 	n->claim.exact = metric->classic && n->kind && !n->kind->clock &&
@@ -609,7 +596,7 @@ static void count_verdicts(const struct compare_set *set, size_t which,
 	for (size_t i = 0; i < set->nr_logs; i++) {
 		const char *why = compare_words_of(&set->logs[i], which);
 
-		count[compare_verdict(&set->logs[i], which)]++;
+		count[compare_verdict_of(&set->logs[i], which)]++;
 		if (why && !*words)
 			*words = why;
 	}
@@ -654,7 +641,6 @@ static void judge_row(struct compare_report *report, struct comparison *c,
 	struct shares a, b;
 	bool allowed;
 
-	row->result = result;
 	count_verdicts(c->a, which, row->a, &row->words_a);
 	count_verdicts(c->b, which, row->b, &row->words_b);
 	a = shares_of(row->a);
@@ -662,6 +648,7 @@ static void judge_row(struct compare_report *report, struct comparison *c,
 	/* Only the other comparisons have it. */
 	if (row->a[COMPARE_ABSENT] + row->b[COMPARE_ABSENT] == a.all + b.all)
 		return;
+	row->result = result;
 	allowed = is_allowed(report->options, &a, &b);
 	row->judged = a.judged && b.judged;
 	if (!a.judged != !b.judged && (a.judged % a.all || b.judged % b.all)) {
@@ -873,9 +860,9 @@ static void finish_shown(struct compare_report *report, struct comparison *c,
 	} else if (has_both && report->options->all_intervals &&
 		   stat_interval(&n->claim.data, STAT_CONFIDENCE, &n->claim.low,
 				 &n->claim.high)) {
-		err(STATUS_BROKEN, "memory");
+		err(text_status, "memory");
 	}
-	if (n->one_sided && !n->why_shown && !report->options->allow_skips) {
+	if (n->one_sided && !n->why_shown) {
 		say_one_sided(c, n);
 		fail(c);
 	}
@@ -896,7 +883,7 @@ static void test_numbers(struct compare_report *report, struct comparison *c)
 	}
 	if (stat_decide(claims, nr, report->family, true, &verdict,
 			&c->further))
-		err(STATUS_BROKEN, "memory");
+		err(text_status, "memory");
 	nr = 0;
 	for (size_t i = 0; i < c->nr_numbers; i++) {
 		struct compare_number *n = &c->numbers[i];
@@ -1023,9 +1010,7 @@ void compare_report_free(struct compare_report *report)
 		}
 		free(c->numbers);
 		free(c->rows);
-		for (size_t w = 0; w < c->reasons.nr; w++)
-			free(c->reasons.words[w]);
-		free(c->reasons.words);
+		compare_words_free(&c->reasons);
 	}
 	free(report->comparisons);
 }

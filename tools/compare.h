@@ -31,6 +31,7 @@
 #include "compare_read.h"
 #include "compare_stat.h"
 
+/* Also the exit status of mm-cache-compare */
 enum compare_verdict {
 	COMPARE_PASS,
 	COMPARE_FAIL,
@@ -55,7 +56,7 @@ struct compare_kind {
 
 /* --margin METRIC=VALUE[%]: METRIC is a kind, a metric, or OWNER.METRIC */
 struct compare_margin {
-	const char *metric;
+	char *metric;
 	double value;
 	bool percent;
 	bool used;
@@ -79,8 +80,7 @@ struct compare_summary {
 
 /* @why_shown: why it is not asserted, or NULL */
 struct compare_number {
-	const struct compare_metric *metric; /* NULL: of a result that is mixed */
-	const struct compare_kind *kind; /* or NULL: not known */
+	const struct compare_kind *kind; /* NULL: not known, or of a result */
 	const char *name;
 	const char *owner;
 	const char *unit;
@@ -107,7 +107,7 @@ enum compare_change {
 };
 
 struct compare_row {
-	const struct compare_result *result;
+	const struct compare_result *result; /* NULL: neither set has it */
 	size_t a[COMPARE_ABSENT + 1]; /* logs by verdict */
 	size_t b[COMPARE_ABSENT + 1];
 	enum compare_change change;

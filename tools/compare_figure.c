@@ -34,7 +34,7 @@ static bool ends_in(const char *s, const char *end)
 	return len > e && !strcmp(s + len - e, end);
 }
 
-bool compare_figure_kind(const char *path)
+bool compare_can_draw(const char *path)
 {
 	return ends_in(path, ".svg") || ends_in(path, ".png");
 }

@@ -14,7 +14,7 @@
  */
 bool compare_figure(const char *path, const struct compare_report *report);
 
-/* compare_figure_kind() - does the name end so? */
-bool compare_figure_kind(const char *path);
+/* compare_can_draw() - does the name of the file end in .svg or .png? */
+bool compare_can_draw(const char *path);
 
 #endif

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATUS_BROKEN 3
 /* A mail is quoted, so it stays below 80. */
 #define LINE_COLUMNS 76
 #define NR_COLUMNS 8
@@ -43,7 +42,7 @@ static void print_escaped(const struct page *page, const char *s, size_t len)
 
 static void print_item(const struct page *page, const char *s)
 {
-	size_t column = 4, len, width;
+	size_t column = 4, len;
 	bool begun = false;
 
 	fputs(page->markdown ? "-  " : "  - ", page->out);
@@ -54,8 +53,7 @@ static void print_item(const struct page *page, const char *s)
 		len = strcspn(s, " ");
 		if (!len)
 			break;
-		width = len;
-		if (begun && column + 1 + width > LINE_COLUMNS) {
+		if (begun && column + 1 + len > LINE_COLUMNS) {
 			fputc('\n', page->out);
 			column = page->markdown ? 3 : 4;
 			print_n(page->out, ' ', column);
@@ -64,7 +62,7 @@ static void print_item(const struct page *page, const char *s)
 			column++;
 		}
 		print_escaped(page, s, len);
-		column += width;
+		column += len;
 		begun = true;
 	}
 	fputc('\n', page->out);
@@ -90,11 +88,7 @@ struct grid {
 
 static struct line *add_line(struct grid *grid)
 {
-	if (!(grid->nr & (grid->nr - 1)))
-		grid->lines = need_memory(
-			reallocarray(grid->lines, grid->nr ? 2 * grid->nr : 1,
-				     sizeof(*grid->lines)));
-	return memset(&grid->lines[grid->nr++], 0, sizeof(*grid->lines));
+	return one_more(&grid->lines, &grid->nr, sizeof(*grid->lines));
 }
 
 static size_t escaped_columns(const struct page *page, const char *s)
@@ -256,9 +250,9 @@ static char *pairs_of(const struct compare_number *n)
 	return out;
 }
 
-static char *unit_of(const char *unit)
+static const char *unit_of(const char *unit)
 {
-	return need_memory(strdup(strcmp(unit, "permille") ? unit : "%"));
+	return strcmp(unit, "permille") ? unit : "%";
 }
 
 /* Is it in the table? What is equal and exact, or only shown, is not by itself. */
@@ -275,7 +269,6 @@ static void add_number_line(struct grid *grid, const struct compare_number *n,
 			    const char **owner)
 {
 	struct line *line;
-	char *unit;
 
 	if (!*owner || strcmp(*owner, n->owner)) {
 		line = add_line(grid);
@@ -283,9 +276,8 @@ static void add_number_line(struct grid *grid, const struct compare_number *n,
 		line->cells[0] = text("%s", n->owner);
 		*owner = n->owner;
 	}
-	unit = unit_of(n->unit);
 	line = add_line(grid);
-	line->cells[0] = text("%s, %s", n->name, unit);
+	line->cells[0] = text("%s, %s", n->name, unit_of(n->unit));
 	line->cells[1] = range_of(n->unit, &n->a);
 	line->cells[2] = range_of(n->unit, &n->b);
 	line->cells[3] = effect_of(n);
@@ -297,7 +289,6 @@ static void add_number_line(struct grid *grid, const struct compare_number *n,
 		line->cells[7] = text("(%s)", n->why_shown);
 	else
 		line->cells[7] = text("%s", compare_number_verdict(n));
-	free(unit);
 }
 
 static void print_numbers(const struct page *page, const struct comparison *c)
@@ -615,21 +606,21 @@ static void junit_row(FILE *out, struct junit_count *count,
 
 static void junit_number(FILE *out, struct junit_count *count,
 			 const struct comparison *c,
-			 const struct compare_number *n, bool allow_skips)
+			 const struct compare_number *n)
 {
 	char *name = text("%s %s", n->owner, n->name);
 	char *effect = effect_of(n), *interval = interval_of(n);
 	char *a = range_of(n->unit, &n->a), *b = range_of(n->unit, &n->b);
-	char *unit = unit_of(n->unit);
 	const char *kind = NULL;
 	char *message = text("%s %s in %s, %s in %s; change %s, 95 %% %s%s", a,
-			     unit, c->a->name, b, c->b->name, effect, interval,
+			     unit_of(n->unit), c->a->name, b, c->b->name,
+			     effect, interval,
 			     n->claim.verdict == STAT_UNDECIDED ?
 				     "; undecided: too little evidence" :
 				     "");
 
 	if (n->one_sided)
-		kind = n->why_shown || allow_skips ? "skipped" : "failure";
+		kind = n->why_shown ? "skipped" : "failure";
 	else if (n->why_shown)
 		kind = "skipped";
 	else if (n->claim.verdict == STAT_FAIL)
@@ -642,12 +633,10 @@ static void junit_number(FILE *out, struct junit_count *count,
 	free(interval);
 	free(a);
 	free(b);
-	free(unit);
 	free(message);
 }
 
 static void junit_cases(FILE *out, struct junit_count *count,
-			const struct compare_report *report,
 			const struct comparison *c)
 {
 	for (size_t i = 0; i < c->b->nr_died; i++)
@@ -656,8 +645,7 @@ static void junit_cases(FILE *out, struct junit_count *count,
 	for (size_t i = 0; i < c->nr_rows; i++)
 		junit_row(out, count, c, &c->rows[i]);
 	for (size_t i = 0; i < c->nr_numbers; i++)
-		junit_number(out, count, c, &c->numbers[i],
-			     report->options->allow_skips);
+		junit_number(out, count, c, &c->numbers[i]);
 }
 
 static void junit_suite(FILE *out, const char *name,
@@ -692,9 +680,9 @@ void compare_print_junit(FILE *out, const struct compare_report *report)
 		char *name = text("%s against %s", c->b->name, c->a->name);
 
 		memset(&count, 0, sizeof(count));
-		junit_cases(NULL, &count, report, c);
+		junit_cases(NULL, &count, c);
 		junit_suite(out, name, &count);
-		junit_cases(out, &count, report, c);
+		junit_cases(out, &count, c);
 		fputs("  </testsuite>\n", out);
 		free(name);
 	}
@@ -711,13 +699,13 @@ static json_t *need_json(json_t *value)
 static void put(json_t *object, const char *key, json_t *value)
 {
 	if (json_object_set_new(object, key, need_json(value)))
-		errx(STATUS_BROKEN, "memory");
+		errx(text_status, "memory");
 }
 
 static void add(json_t *array, json_t *value)
 {
 	if (json_array_append_new(array, need_json(value)))
-		errx(STATUS_BROKEN, "memory");
+		errx(text_status, "memory");
 }
 
 /* What is not known, or has no end, is null. */

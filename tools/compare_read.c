@@ -6,7 +6,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <ctype.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,27 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATUS_BROKEN 3
 #define READ_SIZE (64 * 1024)
 #define REFUSED_MAX 40
 #define DIED_LINES 6
 #define DIED_BYTES 2048
 /* MemTotal is the machine's memory less what the kernel keeps for itself. */
 #define MEMORY_TOLERANCE_PCT 2
-
-/* Room for one more, zeroed, at the end of *array, a pointer to a pointer. */
-static void *more(void *array, size_t *nr, size_t size)
-{
-	char *elements;
-
-	memcpy(&elements, array, sizeof(elements));
-	if (!(*nr & (*nr - 1))) {
-		elements = need_memory(
-			reallocarray(elements, *nr ? 2 * *nr : 1, size));
-		memcpy(array, &elements, sizeof(elements));
-	}
-	return memset(elements + (*nr)++ * size, 0, size);
-}
 
 __attribute__((format(printf, 2, 0))) static void
 say_args(struct compare_words *words, const char *fmt, va_list args)
@@ -51,7 +35,7 @@ say_args(struct compare_words *words, const char *fmt, va_list args)
 		raw = NULL;
 	shown = need_memory(printable(need_memory(raw)));
 	free(raw);
-	more(&words->words, &words->nr, sizeof(*words->words));
+	one_more(&words->words, &words->nr, sizeof(*words->words));
 	words->words[at] = shown;
 }
 
@@ -137,22 +121,24 @@ static bool enter(struct compare_input *input, const char *name, size_t next,
 		  size_t *value)
 {
 	struct index *index = input->index;
-	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
+	char *shown = need_memory(printable(name));
+	uint64_t hash = hash_bytes(HASH_BEGIN, shown, strlen(shown));
 	struct slot *slot;
+	bool is_new;
 
 	if (2 * (index->nr + 1) > index->size)
 		grow_index(index);
-	slot = find_slot(index, name, hash);
-	if (slot->name) {
-		*value = slot->value;
-		return false;
+	slot = find_slot(index, shown, hash);
+	is_new = !slot->name;
+	if (is_new) {
+		index->nr++;
+		slot->name = keep(input, shown);
+		slot->hash = hash;
+		slot->value = next;
 	}
-	index->nr++;
-	slot->name = keep(input, name);
-	slot->hash = hash;
-	slot->value = next;
-	*value = next;
-	return true;
+	*value = slot->value;
+	free(shown);
+	return is_new;
 }
 
 /* ----- names ----- */
@@ -226,7 +212,7 @@ static bool ends_in(const char *s, const char *end)
 
 /* ----- one log ----- */
 
-unsigned int compare_verdict(const struct compare_log *log, size_t result)
+unsigned int compare_verdict_of(const struct compare_log *log, size_t result)
 {
 	return result < log->nr_verdicts ? log->verdicts[result] :
 					   COMPARE_ABSENT;
@@ -237,8 +223,8 @@ const char *compare_words_of(const struct compare_log *log, size_t result)
 	return result < log->nr_verdicts ? log->words[result] : NULL;
 }
 
-const struct compare_value *compare_value(const struct compare_log *log,
-					  size_t metric)
+const struct compare_value *compare_value_of(const struct compare_log *log,
+					     size_t metric)
 {
 	static const struct compare_value none;
 
@@ -251,9 +237,9 @@ static void set_verdict(struct compare_log *log, size_t result,
 	while (log->nr_verdicts <= result) {
 		size_t nr = log->nr_verdicts;
 
-		more(&log->words, &nr, sizeof(*log->words));
-		*(unsigned char *)more(&log->verdicts, &log->nr_verdicts, 1) =
-			COMPARE_ABSENT;
+		one_more(&log->words, &nr, sizeof(*log->words));
+		*(unsigned char *)one_more(&log->verdicts, &log->nr_verdicts,
+					   1) = COMPARE_ABSENT;
 	}
 	log->verdicts[result] = verdict;
 	log->words[result] = words;
@@ -265,9 +251,9 @@ static size_t enter_result(struct compare_input *input, const char *name,
 	size_t at;
 
 	if (enter(input, name, input->nr_results, &at)) {
-		struct compare_result *result = more(&input->results,
-						     &input->nr_results,
-						     sizeof(*input->results));
+		struct compare_result *result =
+			one_more(&input->results, &input->nr_results,
+				 sizeof(*input->results));
 
 		result->name = keep(input, name);
 		result->whole = whole;
@@ -303,9 +289,9 @@ static void add_metric(struct compare_input *input, struct compare_log *log,
 	/* A blank: names of results have none, so that these cannot meet. */
 	key = text("%s %s", owner, metric->name);
 	if (enter(input, key, input->nr_metrics, &i)) {
-		struct compare_metric *new = more(&input->metrics,
-						  &input->nr_metrics,
-						  sizeof(*input->metrics));
+		struct compare_metric *new = one_more(&input->metrics,
+						      &input->nr_metrics,
+						      sizeof(*input->metrics));
 
 		reclaim = reclaim_of(owner, &at);
 		new->owner = keep(input, owner);
@@ -321,7 +307,7 @@ static void add_metric(struct compare_input *input, struct compare_log *log,
 	}
 	free(owner);
 	while (log->nr_values <= i)
-		more(&log->values, &log->nr_values, sizeof(*log->values));
+		one_more(&log->values, &log->nr_values, sizeof(*log->values));
 	value = &log->values[i];
 	if (value->n)
 		refuse(input, "%s:%zu: %s is there twice", log->name,
@@ -367,7 +353,7 @@ static void add_result(struct compare_input *input, struct compare_log *log,
 		return;
 	}
 	i = enter_result(input, name, false);
-	if (compare_verdict(log, i) != COMPARE_ABSENT)
+	if (compare_verdict_of(log, i) != COMPARE_ABSENT)
 		refuse(input, "%s:%zu: %s is there twice", log->name,
 		       result->line, name);
 	free(name);
@@ -409,7 +395,7 @@ static void add_whole(struct compare_input *input, struct compare_log *log,
 			log->unfinished = true;
 			set_verdict(log, i, KTAP_NOT_OK,
 				    keep(input, unfinished));
-		} else if (compare_verdict(log, i) == COMPARE_ABSENT) {
+		} else if (compare_verdict_of(log, i) == COMPARE_ABSENT) {
 			set_verdict(log, i, KTAP_OK, NULL);
 		}
 	}
@@ -583,14 +569,13 @@ static void check_env(struct compare_input *input, struct compare_set *set,
 {
 	char *value, *key;
 	const char *known;
-	size_t nr = 0;
 
 	if (!program->nr_env)
 		return;
 	if (!set->nr_env) {
 		for (size_t i = 0; i < program->nr_env; i++) {
 			struct compare_env *e =
-				more(&set->env, &set->nr_env, sizeof(*e));
+				one_more(&set->env, &set->nr_env, sizeof(*e));
 
 			e->key = keep(input, program->env[i].key);
 			e->value = keep(input, program->env[i].value);
@@ -601,7 +586,6 @@ static void check_env(struct compare_input *input, struct compare_set *set,
 		key = need_memory(printable(program->env[i].key));
 		value = need_memory(printable(program->env[i].value));
 		known = compare_env_value(set, key);
-		nr++;
 		if (!may_vary_in_set(key) && !same_env(key, known, value))
 			refuse(input,
 			       "%s:%zu: %s is \"%s\", and \"%s\" before in the set %s",
@@ -610,10 +594,11 @@ static void check_env(struct compare_input *input, struct compare_set *set,
 		free(key);
 		free(value);
 	}
-	if (nr < set->nr_env)
+	if (program->nr_env < set->nr_env)
 		refuse(input,
 		       "%s:%zu: %zu lines of # env, and %zu before in the set %s",
-		       log->name, program->line, nr, set->nr_env, set->name);
+		       log->name, program->line, program->nr_env, set->nr_env,
+		       set->name);
 }
 
 /* ----- files ----- */
@@ -622,7 +607,7 @@ static struct compare_log *add_log(struct compare_input *input,
 				   struct compare_set *set, const char *name)
 {
 	struct compare_log *log =
-		more(&set->logs, &set->nr_logs, sizeof(*set->logs));
+		one_more(&set->logs, &set->nr_logs, sizeof(*set->logs));
 
 	log->name = keep(input, name);
 	log->hash = HASH_BEGIN;
@@ -716,7 +701,7 @@ static void read_log(struct compare_input *input, struct compare_set *set,
 		ret = ktap_end(parser);
 	if (ret) {
 		errno = -ret;
-		err(STATUS_BROKEN, "%s", log->name);
+		err(text_status, "%s", log->name);
 	}
 	if (n == 0)
 		use_log(input, set, log, ktap_log(parser));
@@ -728,14 +713,13 @@ static void read_died(struct compare_input *input, struct compare_set *set,
 		      const char *name, const struct stream *stream)
 {
 	struct compare_died *died =
-		more(&set->died, &set->nr_died, sizeof(*set->died));
+		one_more(&set->died, &set->nr_died, sizeof(*set->died));
 	static char buf[READ_SIZE + DIED_BYTES + 1];
 	size_t have = 0, lines = 0;
 	char *from, *s, *to;
 	ssize_t n;
 
 	died->name = keep(input, name);
-	block_of(name, ".died", &died->block, &died->position);
 	while ((n = read_some(stream, buf + have)) > 0) {
 		have += n;
 		if (have > DIED_BYTES) {
@@ -743,6 +727,8 @@ static void read_died(struct compare_input *input, struct compare_set *set,
 			have = DIED_BYTES;
 		}
 	}
+	if (n < 0)
+		refuse(input, "%s: %s", died->name, read_error(stream));
 	/* Blank lines and carriage returns of a console do not count. */
 	for (to = buf, s = buf; s < buf + have; s++)
 		if (*s && *s != '\r' &&
@@ -925,7 +911,7 @@ void compare_add_set(struct compare_input *input, const char *arg)
 
 	if (!input->index)
 		input->index = need_memory(calloc(1, sizeof(*input->index)));
-	set = more(&input->sets, &input->nr_sets, sizeof(*input->sets));
+	set = one_more(&input->sets, &input->nr_sets, sizeof(*input->sets));
 	path = need_memory(strdup(named ? equals + 1 : arg));
 	if (named)
 		name = need_memory(strndup(arg, equals - arg));
@@ -1033,7 +1019,7 @@ static void check_results(struct compare_input *input,
 		for (size_t i = 0; i < set->nr_logs; i++) {
 			const struct compare_log *log = &set->logs[i];
 
-			if (compare_verdict(log, r) != COMPARE_ABSENT)
+			if (compare_verdict_of(log, r) != COMPARE_ABSENT)
 				with = log;
 			else if (!log->unfinished)
 				without = log;
@@ -1118,7 +1104,7 @@ void compare_check_sets(struct compare_input *input)
 			"the logs have no # env lines: whether they are of the same conditions cannot be seen");
 }
 
-static void free_words(struct compare_words *words)
+void compare_words_free(struct compare_words *words)
 {
 	for (size_t i = 0; i < words->nr; i++)
 		free(words->words[i]);
@@ -1145,8 +1131,8 @@ void compare_free(struct compare_input *input)
 	if (input->index)
 		free(input->index->slots);
 	free(input->index);
-	free_words(&input->across);
-	free_words(&input->refused);
-	free_words(&input->notes);
-	free_words(&input->strings);
+	compare_words_free(&input->across);
+	compare_words_free(&input->refused);
+	compare_words_free(&input->notes);
+	compare_words_free(&input->strings);
 }

@@ -15,7 +15,7 @@
  * fault (it is cut, doubled, contradicts itself, is no log) is refused.
  *
  * Strings are printable UTF-8. All memory belongs to the input. Functions end the
- * process with status 3 only when there is no memory.
+ * process, with text_status, only when there is no memory.
  */
 #ifndef COMPARE_READ_H
 #define COMPARE_READ_H
@@ -47,7 +47,7 @@ struct compare_metric {
 	bool classic; /* its variant runs the classic LRU, in every set */
 };
 
-/* n is 0 where the log has none, or its result told nothing. */
+/* @n: 0 where the log has none, or its result told nothing. */
 struct compare_value {
 	int64_t n;
 	int64_t median;
@@ -75,8 +75,6 @@ struct compare_log {
 
 struct compare_died {
 	const char *name;
-	unsigned int block;
-	unsigned int position;
 	const char *tail; /* its last lines */
 };
 
@@ -122,6 +120,7 @@ struct compare_input {
 /* compare_say() - one more, printable. */
 __attribute__((format(printf, 2, 3))) void
 compare_say(struct compare_words *words, const char *fmt, ...);
+void compare_words_free(struct compare_words *words);
 
 /* compare_add_set() - read "[NAME=]PATH". */
 void compare_add_set(struct compare_input *input, const char *arg);
@@ -135,9 +134,9 @@ void compare_free(struct compare_input *input);
 const char *compare_env_value(const struct compare_set *set, const char *key);
 
 /* By index, for logs read before it was given. */
-unsigned int compare_verdict(const struct compare_log *log, size_t result);
+unsigned int compare_verdict_of(const struct compare_log *log, size_t result);
 const char *compare_words_of(const struct compare_log *log, size_t result);
-const struct compare_value *compare_value(const struct compare_log *log,
-					  size_t metric);
+const struct compare_value *compare_value_of(const struct compare_log *log,
+					     size_t metric);
 
 #endif

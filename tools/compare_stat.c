@@ -226,8 +226,12 @@ static double tolerance(double theta)
 	return EPSILON * (1 + fabs(theta));
 }
 
-int stat_p_above(const struct stat_data *data, double theta, uint64_t rounds,
-		 double *p)
+/*
+ * Of "the loss is @theta or less". Exact, or of at most @rounds random
+ * relabellings; these end when so many spoke for it that the rest does not matter.
+ */
+static int p_above(const struct stat_data *data, double theta, uint64_t rounds,
+		   double *p)
 {
 	double limit = theta + tolerance(theta);
 	uint64_t seen = 0, against = 0;
@@ -274,15 +278,16 @@ static int mirror(const struct stat_data *data, struct stat_data *out)
 	return 0;
 }
 
-int stat_p_below(const struct stat_data *data, double theta, uint64_t rounds,
-		 double *p)
+/* Of "the loss is @theta or more" */
+static int p_below(const struct stat_data *data, double theta, uint64_t rounds,
+		   double *p)
 {
 	struct stat_data mirrored;
 	int err = mirror(data, &mirrored);
 
 	if (err)
 		return err;
-	err = stat_p_above(&mirrored, -theta, rounds, p);
+	err = p_above(&mirrored, -theta, rounds, p);
 	free((double *)mirrored.a);
 	return err;
 }
@@ -463,11 +468,11 @@ static int test_claim(struct stat_claim *claim, size_t family, bool interval)
 	}
 	/* On the wrong side of the margin p is above one half. */
 	if (claim->loss > claim->margin)
-		err = stat_p_above(&claim->data, claim->margin, rounds,
-				   &claim->p_fail);
+		err = p_above(&claim->data, claim->margin, rounds,
+			      &claim->p_fail);
 	else if (claim->loss < claim->margin)
-		err = stat_p_below(&claim->data, claim->margin, ROUNDS,
-				   &claim->p_pass);
+		err = p_below(&claim->data, claim->margin, ROUNDS,
+			      &claim->p_pass);
 	if (!err && interval)
 		err = stat_interval(&claim->data, STAT_CONFIDENCE, &claim->low,
 				    &claim->high);

@@ -92,17 +92,6 @@ double stat_mean(const double *values, size_t nr);
 /* stat_loss() - mean loss; NAN without data. */
 double stat_loss(const struct stat_data *data);
 
-/*
- * stat_p_above() - of "the loss is @theta or less". Exact, or of at most @rounds
- * random relabellings; these end when so many spoke for it that the rest does
- * not matter.
- */
-int stat_p_above(const struct stat_data *data, double theta, uint64_t rounds,
-		 double *p);
-/* stat_p_below() - of "the loss is @theta or more". */
-int stat_p_below(const struct stat_data *data, double theta, uint64_t rounds,
-		 double *p);
-
 /* stat_interval() - of the loss; an end that the data cannot tell is infinite. */
 int stat_interval(const struct stat_data *data, double confidence, double *low,
 		  double *high);

@@ -46,7 +46,6 @@ struct row {
 struct table {
 	struct row *rows;
 	size_t nr_rows;
-	size_t size;
 	bool short_names; /* without the test, where one is enough */
 };
 
@@ -330,13 +329,7 @@ static char *bound_cell(const struct ktap_metric *m)
 
 static struct row *new_row(struct table *table)
 {
-	if (table->nr_rows == table->size) {
-		table->size = table->size ? 2 * table->size : 64;
-		table->rows = need_memory(reallocarray(table->rows, table->size,
-						       sizeof(*table->rows)));
-	}
-	memset(&table->rows[table->nr_rows], 0, sizeof(*table->rows));
-	return &table->rows[table->nr_rows++];
+	return one_more(&table->rows, &table->nr_rows, sizeof(*table->rows));
 }
 
 static void free_rows(struct table *table)

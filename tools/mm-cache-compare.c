@@ -6,7 +6,6 @@
  */
 #include <argp.h>
 #include <err.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,6 @@
 #include "compare_figure.h"
 #include "compare_print.h"
 #include "text.h"
-
-#define STATUS_BROKEN 3
 
 enum format { TABLE, MARKDOWN, JSON, JUNIT };
 
@@ -109,13 +106,11 @@ static enum format format_of(struct argp_state *state, const char *arg)
 
 static void add_figure(struct argp_state *state, const char *path)
 {
-	if (!compare_figure_kind(path))
+	if (!compare_can_draw(path))
 		argp_error(state, "--figure %s: ends in neither .svg nor .png",
 			   path);
-	options.figures = need_memory(reallocarray(options.figures,
-						   options.nr_figures + 1,
-						   sizeof(*options.figures)));
-	options.figures[options.nr_figures++] = path;
+	*(const char **)one_more(&options.figures, &options.nr_figures,
+				 sizeof(*options.figures)) = path;
 }
 
 static void add_margin(struct argp_state *state, const char *arg)
@@ -123,12 +118,11 @@ static void add_margin(struct argp_state *state, const char *arg)
 	struct compare_options *o = &options.compare;
 	struct compare_margin margin = { 0 };
 	const char *equals = strrchr(arg, '=');
-	char *end, *metric;
+	char *end;
 
 	if (!equals || equals == arg)
 		argp_error(state, "--margin %s: METRIC=VALUE expected", arg);
-	metric = need_memory(strndup(arg, equals - arg));
-	margin.metric = metric;
+	margin.metric = need_memory(strndup(arg, equals - arg));
 	margin.value = strtod(equals + 1, &end);
 	margin.percent = *end == '%';
 	if (end == equals + 1 || end[margin.percent] || !(margin.value > 0) ||
@@ -136,13 +130,12 @@ static void add_margin(struct argp_state *state, const char *arg)
 		argp_error(state,
 			   "--margin %s: a number above 0, or one with a %%",
 			   arg);
-	if (!compare_known_margin(metric))
+	if (!compare_known_margin(margin.metric))
 		argp_error(state,
 			   "--margin %s: %s is no number with a direction", arg,
-			   metric);
-	o->margins = need_memory(reallocarray(o->margins, o->nr_margins + 1,
-					      sizeof(*o->margins)));
-	o->margins[o->nr_margins++] = margin;
+			   margin.metric);
+	*(struct compare_margin *)one_more(&o->margins, &o->nr_margins,
+					   sizeof(*o->margins)) = margin;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -167,7 +160,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		add_margin(state, arg);
 		return 0;
 	case ONLY:
-		input.only = arg;
+		compare_say(&input.strings, "%s", arg);
+		input.only = input.strings.words[input.strings.nr - 1];
 		return 0;
 	case ALLOW_SKIPS:
 		options.compare.allow_skips = true;
@@ -210,7 +204,7 @@ static void print_report(FILE *out, const struct compare_report *report)
 		break;
 	case JSON:
 		if (compare_print_json(out, report))
-			errx(STATUS_BROKEN, "the JSON cannot be written");
+			errx(COMPARE_BROKEN, "the JSON cannot be written");
 		break;
 	}
 }
@@ -222,11 +216,11 @@ static void write_report(const struct compare_report *report)
 	if (options.output) {
 		out = fopen(options.output, "we");
 		if (!out)
-			err(STATUS_BROKEN, "%s", options.output);
+			err(COMPARE_BROKEN, "%s", options.output);
 	}
 	print_report(out, report);
 	if (fflush(out) || ferror(out) || (options.output && fclose(out)))
-		err(STATUS_BROKEN, "%s",
+		err(COMPARE_BROKEN, "%s",
 		    options.output ? options.output : "standard output");
 }
 
@@ -242,8 +236,8 @@ int main(int argc, char **argv)
 					 .options = &options.compare };
 	enum compare_verdict verdict;
 
-	text_status = STATUS_BROKEN;
-	argp_err_exit_status = STATUS_BROKEN;
+	text_status = COMPARE_BROKEN;
+	argp_err_exit_status = COMPARE_BROKEN;
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	options.compare.all_intervals = options.verbose ||
 					options.format == JSON;
@@ -265,7 +259,7 @@ int main(int argc, char **argv)
 	compare_report_free(&report);
 	compare_free(&input);
 	for (size_t i = 0; i < options.compare.nr_margins; i++)
-		free((char *)options.compare.margins[i].metric);
+		free(options.compare.margins[i].metric);
 	free(options.compare.margins);
 	free(options.figures);
 	return verdict;

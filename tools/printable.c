@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t printable_len(const char *s)
+/*
+ * Bytes of the character at @s if it is UTF-8 and no control character; else, and
+ * at the end, 0.
+ */
+static size_t printable_len(const char *s)
 {
 	const unsigned char *u = (const unsigned char *)s;
 	size_t len, i;

@@ -6,12 +6,9 @@
 #include <stddef.h>
 
 /*
- * printable_len() - bytes of the character at @s if it is UTF-8 and no control
- * character; else, and at the end, 0.
+ * printable() - a copy in which all bytes that are no UTF-8, or control characters,
+ * are \xNN; NULL without memory.
  */
-size_t printable_len(const char *s);
-
-/* printable() - a copy with all other bytes as \xNN; NULL without memory. */
 char *printable(const char *s);
 
 /* printable_columns() - that @s, which is printable, takes on a terminal. */

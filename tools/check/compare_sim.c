@@ -23,9 +23,7 @@
  *
  * One line each, "ok" or "not ok"; exit status 1 if one is not ok.
  */
-#include <argp.h>
 #include <err.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
