@@ -104,12 +104,13 @@ static const struct reader_ops *scan_ops(const struct experiment *exp,
 
 #define GET_ZIPF 0.99
 /*
- * Windows, in percent of the limit: GETs beside SCANs are few, so that two limits
- * are needed for a rate; of one kind alone there are thousands in one.
+ * Windows, in percent of the limit, and how many are measured: GETs beside SCANs,
+ * and runs of SCAN, are few; GETs alone are thousands in one window.
  */
 #define WINDOW_PCT 200
 #define WINDOW_ALONE_PCT 100
 #define WINDOWS 3
+#define WINDOWS_GET_ALONE 1
 
 static struct get_scan requests_of(const struct experiment *exp,
 				   const struct arm *arm, uint64_t seed)
@@ -135,7 +136,7 @@ static struct get_scan requests_of(const struct experiment *exp,
 		.workers = w->store.workers,
 		.mixed = w->store.mixed,
 		.window = exp->mem_bytes * window / 100,
-		.measured = WINDOWS,
+		.measured = arm->no_scan ? WINDOWS_GET_ALONE : WINDOWS,
 		.seed = seed,
 		.buffer = scan_buffer(exp),
 		.read_by = scan_ops(exp, arm),
@@ -210,28 +211,33 @@ static unsigned int times_held(const struct bound *bound, const int64_t *value,
 }
 
 /*
- * When more repetitions would not change the verdict. One bound of the property
- * that never holds decides it, however others waver; controls must not.
+ * When more repetitions would not change the verdict. A bound that wavers is decided
+ * when most of REPS_MAX held it, or most did not: the median is what is judged. One
+ * bound of the property that never holds decides it, however others waver; controls
+ * must not.
  */
 static bool is_clear(const struct arm *arms, unsigned int nr_arms,
 		     int64_t *values, unsigned int reps)
 {
-	bool wavers = false, fails = false, all_hold = true;
+	bool open = false, fails = false, all_hold = true;
 
 	for (unsigned int a = 0; a < nr_arms; a++) {
 		for (int b = 0; b < ARM_BOUNDS; b++) {
 			const struct bound *bound = &arms[a].bounds[b];
 			unsigned int held = times_held(
 				bound, cell(values, a, bound->of), reps);
+			unsigned int most = held > reps - held ? held :
+								 reps - held;
+			bool wavers = most < reps;
 
-			if (bound->doubt && held && held < reps)
+			if (bound->doubt && wavers)
 				return false;
-			wavers |= held && held < reps;
+			open |= wavers && most <= REPS_MAX / 2;
 			fails |= !held && !bound->doubt;
 			all_hold &= held == reps;
 		}
 	}
-	if (wavers && !fails)
+	if (open && !fails)
 		return false;
 	return reps >= (all_hold ? REPS_PASS : REPS_FAIL);
 }

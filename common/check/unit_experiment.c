@@ -122,11 +122,13 @@ static void test_ends_when_clear(void)
 		/* Holds in all of 3, or in none of 5. */
 		{ "g", 0, 0, 3, 0 },
 		{ "b", 0, 0, 5, 1 },
-		/* One that differs keeps it from being clear, to the end. */
-		{ "bg", 0, 0, 11, 0 },
-		{ "gb", 0, 0, 11, 1 },
-		{ "ggb", 0, 0, 11, 1 },
-		{ "bbbbg", 0, 0, 11, 0 },
+		/* One that differs: until most of 11 agree. */
+		{ "bg", 0, 0, 7, 0 },
+		{ "gb", 0, 0, 7, 1 },
+		{ "ggb", 0, 0, 8, 1 },
+		{ "bbbbg", 0, 0, 10, 0 },
+		{ "bgbgbgbgbgb", 0, 0, 11, 1 },
+		{ "gbgbgbgbgbg", 0, 0, 11, 0 },
 		/* Clear before the change came. */
 		{ "gggb", 0, 0, 3, 0 },
 		{ "bbbbbg", 0, 0, 5, 1 },
