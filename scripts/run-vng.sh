@@ -612,9 +612,10 @@ boot() {
 	options+=(--append "modprobe.blacklist=ahci,kvm_amd,kvm_intel,psmouse,pcspkr,i2c_i801,lpc_ich,iTCO_wdt,sr_mod,powernow_k8,acpi_cpufreq")
 	# With a thread for each CPU, TCG may run code that the kernel is patching (a
 	# static key, such as that of lru_gen): an int3 that nobody expects, a panic.
+	# Without RDRAND the first mkfs waits 5 s for random numbers.
 	[ "$accel" = kvm ] || {
 		options+=(--disable-kvm)
-		tcg="-accel tcg,thread=single"
+		tcg="-accel tcg,thread=single -cpu qemu64,+rdrand"
 	}
 	for opt in ${append[@]+"${append[@]}"}; do
 		options+=(--append "$opt")
