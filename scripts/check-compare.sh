@@ -248,10 +248,10 @@ a=(700 731 655 688 712 690)
 b=(655 690 630 701 666 648 712 639 671 684 662 695 641 707 659 688 673 626 699 650
 	667 703 644 681 658 692 636 675 711 653)
 for i in "${!a[@]}"; do
-	make_log many_samples/A/run$i.log "ok a.mglru.holds | hot_kept permille ${a[i]} | hot_settle_time us 1$i"
+	make_log "many_samples/A/run$i.log" "ok a.mglru.holds | hot_kept permille ${a[i]} | hot_settle_time us 1$i"
 done
 for i in "${!b[@]}"; do
-	make_log many_samples/B/run$i.log "ok a.mglru.holds | hot_kept permille ${b[i]} | hot_settle_time us 2$i"
+	make_log "many_samples/B/run$i.log" "ok a.mglru.holds | hot_kept permille ${b[i]} | hot_settle_time us 2$i"
 done
 check_run p-of-36-samples counted many_samples samples "${a[*]}" "${b[*]}"
 
@@ -539,10 +539,10 @@ mail()
 long=dontcache_throughput.no_memcg
 for p in "1 A 7345678 12" "2 B 5123456 -1234" "3 B 5234567 -1200" "4 A 7456789 20"; do
 	read -r position set rate pages <<<"$p"
-	make_log mail/$set/01-$position.log \
+	make_log "mail/$set/01-$position.log" \
 		"ok $long.reads_as_fast_as_the_device | dontcache_throughput KiB/s $rate $((rate - 99999)) $((rate + 99999)) | hot_kept permille 700 690 71$position | hot_settle_time us 1$position" \
 		"ok b.mglru.holds | hot_kept permille 70$position 690 710 | hot_kept_change permille $pages -1500 99" \
-		"$([ $position = 2 ] && echo not || echo ok) c.mglru_rare_no_readahead.outlives_one_scan"
+		"$([ "$position" = 2 ] && echo not || echo ok) c.mglru_rare_no_readahead.outlives_one_scan"
 done
 mail mail-names 2 "| 6.12 | 7.3 | change | verdict |" 6.12=mail/A 7.3=mail/B
 mail mail-rate 2 "| 7228 [7076..7380] | 5058 [4906..5210] | -2170 (-30 %) | undecided |" 6.12=mail/A 7.3=mail/B
