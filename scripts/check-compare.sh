@@ -209,6 +209,52 @@ number samples-5-p samples5 "effect p_fail" "-100.0 0.004"
 exits samples-4 2 "1 more block" samples4/A samples4/B
 exits samples-same 0 PASS samples5/B samples5/A
 
+# p against what python counts: of 16 pairs all choices one by one, of 6 and 30 boots
+# by sums, for these are drawn at random.
+counted()
+{
+	"$compare" -f json "$1/A" "$1/B" >"$out" 2>"$err"
+	python3 - "$out" "$2" "${@:3}" 2>>"$err" <<-'EOF'
+		import json, math, sys
+		p = [n for n in json.load(open(sys.argv[1]))["comparisons"][0]["numbers"] if n["asserted"]][0]["p_pass"]
+		rows = [[int(v) for v in arg.split()] for arg in sys.argv[3:]]
+		if sys.argv[2] == "pairs":
+		    x = [50 - loss for a, b, c, d in rows for loss in (a - b, d - c)]
+		    sums = [0]
+		    for v in x:
+		        sums += [s + v for s in sums]
+		    want, slack = sum(s <= 0 for s in sums) / len(sums), 1e-9
+		else:
+		    a, b = [-v for v in rows[0]], [-v for v in rows[1]]
+		    # choices of so many boots as A has: how many, by how many of B and sum
+		    ways = {(0, 0, 0): 1}
+		    for of_b, values in ((0, a), (1, b)):
+		        for v in values:
+		            for (size, moved, s), n in list(ways.items()):
+		                key = (size + 1, moved + of_b, s + v)
+		                ways[key] = ways.get(key, 0) + n
+		    all = [(moved, s, n) for (size, moved, s), n in ways.items() if size == len(a)]
+		    want = sum(n for moved, s, n in all if sum(a) - s <= -50 * moved) / math.comb(len(a) + len(b), len(a))
+		    slack = 0.5 * want
+		print(f"# {sys.argv[2]}: p {p}, counted {want:.5f}")
+		sys.exit(not (0.005 < want < 0.2 and abs(p - want) <= slack))
+	EOF
+}
+rows=("700 640 655 690" "712 690 640 700" "690 650 644 720" "688 679 690 655"
+	"731 655 692 718" "644 700 671 720" "701 688 666 650" "715 699 675 702")
+gate many_pairs "a.mglru hot_kept permille" "${rows[@]}"
+check_run p-of-16-pairs counted many_pairs pairs "${rows[@]}"
+a=(700 731 655 688 712 690)
+b=(655 690 630 701 666 648 712 639 671 684 662 695 641 707 659 688 673 626 699 650
+	667 703 644 681 658 692 636 675 711 653)
+for i in "${!a[@]}"; do
+	make_log "many_samples/A/run$i.log" "ok a.mglru.holds | hot_kept permille ${a[i]} | hot_settle_time us 1$i"
+done
+for i in "${!b[@]}"; do
+	make_log "many_samples/B/run$i.log" "ok a.mglru.holds | hot_kept permille ${b[i]} | hot_settle_time us 2$i"
+done
+check_run p-of-36-samples counted many_samples samples "${a[*]}" "${b[*]}"
+
 # ----- what is exact decides in one block, and nothing else does -----
 
 gate exact "a.classic hot_kept permille" "1000 1000 1000 1000"
@@ -220,6 +266,7 @@ gate spread "a.classic hot_kept permille" "1000 1000 1000 1000 990" && sed -i 's
 exits exact-same 0 "1 more asserted, with no spread and no difference" exact/A exact/B
 exits exact-lost 1 "100.0 % in A, 40.0 % in B, without spread" exact_lost/A exact_lost/B
 exits mglru-is-not-exact 2 "2 more blocks" mglru/A mglru/B
+exits equal-but-undecided 2 "1 more asserted, with no spread and no difference (1 of them undecided)" mglru/A mglru/B
 exits clock-is-not-exact 2 "2 more blocks" clock/A clock/B
 exits wavers-is-not-exact 2 undecided wavers/A wavers/B
 exits spread-is-not-exact 2 undecided spread/A spread/B
@@ -276,7 +323,9 @@ runner()
 		printf 'TAP version 13\n1..2\n# selftests: mm-cache: one\n'
 		sed 's/^/# /' "$1"
 		echo "$2"
-		printf '# selftests: mm-cache: two\n# TAP version 13\n# 1..1\n# ok 1 two.mglru.holds\n'
+		printf '# selftests: mm-cache: two\n# TAP version 13\n'
+		printf '# # env %s\n' "${env[@]}"
+		printf '# 1..1\n# ok 1 two.mglru.holds\n'
 		printf '# # Totals: pass:1 fail:0 xfail:0 xpass:0 skip:0 error:0\nok 2 selftests: mm-cache: two\n'
 	} >"$3"
 }
@@ -287,6 +336,13 @@ runner runner/cut "not ok 1 selftests: mm-cache: one # TIMEOUT 45 seconds" runne
 runner runner/cut "not ok 1 selftests: mm-cache: one # exit=139" runner/killed.log
 exits program-timeout 1 "one (whole program): ok in A, not ok in B" runner/ok.log runner/timeout.log
 exits program-killed 1 "one (whole program): ok in A, not ok in B" runner/ok.log runner/killed.log
+: >runner/nothing
+runner runner/nothing "not ok 1 selftests: mm-cache: one # exit=139" runner/early.log
+exits program-killed-at-once 1 "one (whole program): ok in A, not ok in B (exit=139)" --allow-skips runner/ok.log runner/early.log
+sed '1,2d' runner/ok.log >runner/lost_plan.log
+exits refuse-lost-plan 3 "no plan: nobody can tell whether all ran" runner/ok.log runner/lost_plan.log
+printf %s "$(cat exact/B/01-2.log)" >no_end.log
+exits last-line-without-end 2 "no_end.log:14: the last line has no end: was it cut?" exact/A/01-1.log no_end.log
 
 # A guest that died
 cp -r exact died && mv died/B/01-3.log died/B/01-3.died && echo "Kernel panic - not syncing: Fatal <exception>" >>died/B/01-3.died
@@ -419,6 +475,19 @@ done
 head -c 300 set.tgz >cut.tgz
 exits refuse-cut-archive 3 "cut.tgz" three/A cut.tgz
 exits refuse-no-archive 3 "no.tar" three/A <(:) no.tar
+# Packed logs, as CI systems leave them, in a directory or one alone
+for log in three/B/*.log; do
+	mkdir -p packed && gzip -c "$log" >"packed/${log##*/}.gz"
+done
+xz -c exact/B/01-2.log >one.log.xz && head -c 60 packed/01-2.log.gz >cut.log.gz && : >empty.log.gz && tar -cf nested.tar packed
+exits reads-packed 0 "3 complete blocks" three/A packed
+exits reads-one-packed 2 "independent samples" exact/A/01-1.log one.log.xz
+exits refuse-cut-packed 3 "cut.log.gz: cannot be unpacked" exact/A cut.log.gz
+exits refuse-empty-packed 3 "empty.log.gz: cannot be unpacked" exact/A empty.log.gz
+exits refuse-packed-in-an-archive 3 "nested.tar:packed/01-2.log.gz: packed within an archive" three/A nested.tar
+cp -r three/B both_packed && cp packed/01-2.log.gz both_packed/
+exits refuse-doubled-packed 3 "one run, twice" three/A both_packed
+
 mkdir pair && cp three/B/01-2.log pair/ && tar -cf doubled.tar -C three/B . -C "$PWD/pair" --transform 's,01-2,09-2,' ./01-2.log
 exits refuse-doubled-in-archive 3 "one run, twice" three/A doubled.tar
 
@@ -456,6 +525,34 @@ for format in table markdown json junit; do
 		check_fail "format-$format" "not the output expected" "$CHECK_TMP/diff"
 	fi
 done
+
+# A mail is at most 78 columns wide, whatever the names and the units.
+mail()
+{
+	exits "$1" "$2" "$3" -f markdown "${@:4}"
+	if ! awk 'length > 78 { exit 1 }' "$out"; then
+		check_fail "$1-width" "$(awk 'length > 78' "$out" | head -n 1)"
+	else
+		check_ok "$1-width"
+	fi
+}
+long=dontcache_throughput.no_memcg
+for p in "1 A 7345678 12" "2 B 5123456 -1234" "3 B 5234567 -1200" "4 A 7456789 20"; do
+	read -r position set rate pages <<<"$p"
+	make_log "mail/$set/01-$position.log" \
+		"ok $long.reads_as_fast_as_the_device | dontcache_throughput KiB/s $rate $((rate - 99999)) $((rate + 99999)) | hot_kept permille 700 690 71$position | hot_settle_time us 1$position" \
+		"ok b.mglru.holds | hot_kept permille 70$position 690 710 | hot_kept_change permille $pages -1500 99" \
+		"$([ "$position" = 2 ] && echo not || echo ok) c.mglru_rare_no_readahead.outlives_one_scan"
+done
+mail mail-names 2 "| 6.12 | 7.3 | change | verdict |" 6.12=mail/A 7.3=mail/B
+mail mail-rate 2 "| 7228 [7076..7380] | 5058 [4906..5210] | -2170 (-30 %) | undecided |" 6.12=mail/A 7.3=mail/B
+mail mail-long-names 2 "- B is 7,sysctl:vm.swappiness:10: Linux" 7,sysctl:vm.swappiness:60=mail/A 7,sysctl:vm.swappiness:10=mail/B
+mail mail-in-columns 2 "| A | B | change | verdict |" 7,sysctl:vm.swappiness:60=mail/A 7,sysctl:vm.swappiness:10=mail/B
+mail mail-pairs 2 "| 2 | unbounded | -2170 | -2170 | 2 pairs |" 6.12=mail/A 7.3=mail/B
+mail mail-unstable 2 "- c.mglru_rare_no_readahead.outlives_one_scan: not stable (ok in 6.12, ok 1, not ok 1 in 7.3)" 6.12=mail/A 7.3=mail/B
+mail mail-quiet-pass 0 "- 1 more passed, changed by less than the margin" three/A three/B
+mail mail-loud-pass 0 "1: a.mglru hot_kept, %" A=lost4/B B=lost4/A
+exits mail-verbose 0 "1: a.mglru hot_kept, %" -v -f markdown three/A three/B
 
 if ! command -v gnuplot >/dev/null; then
 	check_skip figure "needs gnuplot"
@@ -530,7 +627,7 @@ many many/blocks ""
 quickly speed-1000-logs 2000 0 many/blocks/A many/blocks/B
 rm -r many/blocks
 many many/samples run
-quickly speed-1000-samples 6000 0 many/samples/A many/samples/B
+quickly speed-1000-samples 2000 0 many/samples/A many/samples/B
 rm -r many/samples
 yes "[   12.345678] ok so far, # and on 1..4 goes the kernel" | head -c 100000000 >noise.log
 memory=400000000 quickly refuse-noise-100-mb 20000 3 exact/A noise.log

@@ -594,31 +594,59 @@ echo b >"$CHECK_TMP/b/linux/arch/x86/boot/bzImage"
 touch "$CHECK_TMP/file"
 dir=$CHECK_TMP/file/dir refused no-directory "$CHECK_TMP/file/dir: cannot be made" 6.12 7
 
-# on_tmpfs OPTIONS: a directory on a file system of its own.
+# on_tmpfs COMMANDS: with a small file system of its own at $mnt, where "gate" runs
+# gate.sh, with the real comparison.
+mnt=$CHECK_TMP/mnt
 cat >"$CHECK_TMP/on-tmpfs.sh" <<'END'
-mkdir -p "$1/mnt" && mount -t tmpfs -o size=64k none "$1/mnt" || exit 44
-shift
-eval "$1"
-shift
-exec "$@"
+mkdir -p "$1" && mount -t tmpfs -o size=2m none "$1" || exit 44
+fill()
+{
+	cat /dev/zero >"$mnt/full" 2>/dev/null
+	true
+}
+make_room()
+{
+	rm "$mnt/full"
+}
+# Room for a gate to begin, and for no report.
+fill_up()
+{
+	rm "$mnt"/dir/{report.*,junit.xml,figure.*} && fill && truncate -s -24K "$mnt/full"
+}
+read_only()
+{
+	mount -o remount,ro "$mnt"
+}
+gate()
+{
+	"$fake/scripts/gate.sh" --dir "$mnt/dir" 6.12 7 --blocks 1 </dev/null
+}
+mnt=$1 fake=$2
+eval "$3"
 END
 on_tmpfs() {
 	code=0
-	timeout 60 unshare -m bash "$CHECK_TMP/on-tmpfs.sh" "$CHECK_TMP" "$1" "$fake/scripts/gate.sh" \
-		--dir "$CHECK_TMP/mnt/dir" 6.12 7 --blocks 1 >"$out" 2>&1 </dev/null || code=$?
+	timeout 60 unshare -m bash "$CHECK_TMP/on-tmpfs.sh" "$mnt" "$fake" "$1" >"$out" 2>&1 </dev/null || code=$?
 }
-on_tmpfs "mount -o remount,ro '$CHECK_TMP/mnt'"
-if [ "$code" = 44 ] || [ "$(id -u)" != 0 ]; then
-	check_skip read-only-directory "no tmpfs can be mounted here"
-	check_skip full-disk "no tmpfs can be mounted here"
+cp "$TOOLS_DIR/mm-cache-compare" "$fake/mm-cache-compare"
+afresh
+cp "$fake/debian-7" "$fake/debian-6.12"
+on_tmpfs true
+if [ "$code" != 0 ]; then
+	for name in read-only{,-later} full-disk{,-at-the-verdict,-forgotten}; do
+		check_skip "$name" "no tmpfs can be mounted here"
+	done
 else
-	expect read-only-directory 3 'cannot be made'
-	on_tmpfs "head -c 60k /dev/zero >'$CHECK_TMP/mnt/full'"
-	if [ "$code" = 3 ]; then
-		check_ok full-disk
-	else
-		check_fail full-disk "exit $code, not 3" "$out"
-	fi
+	on_tmpfs 'read_only && gate'
+	expect read-only 3 "$mnt/dir: cannot be made"
+	on_tmpfs 'gate && read_only && gate'
+	expect read-only-later 3 "$mnt/dir: cannot be written to"
+	on_tmpfs 'fill; gate'
+	expect full-disk 3 "$mnt/dir: cannot be written to"
+	on_tmpfs 'gate && fill_up && gate'
+	expect full-disk-at-the-verdict 3 'No space left\|not drawn'
+	on_tmpfs 'gate && fill && ! gate && make_room && gate'
+	expect full-disk-forgotten 0 'pass'
 fi
 
 # ------------------------------------------------ settings inside the guest

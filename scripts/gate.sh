@@ -327,6 +327,7 @@ open_dir()
 	[ -e "$dir/gate.conf" ] || [ -z "$(find "$dir" ! -type d ! -name gate.lock -print -quit)" ] ||
 		die "$dir: is not empty, and no gate made it: give another --dir"
 	mkdir -p "$dir"/{A,B,guests} "$work" || die "$dir: cannot be written to"
+	echo >"$work/room" || die "$dir: cannot be written to"
 }
 
 remove_reports()

@@ -95,23 +95,44 @@ char *compare_counts(const size_t count[COMPARE_ABSENT + 1])
 	return s;
 }
 
+/* Units as they are shown. A change of a share is one of points. */
+static const char *shown_unit(const char *unit, bool sign, double *value)
+{
+	if (!strcmp(unit, "permille")) {
+		*value /= 10;
+		return sign ? "points" : "%";
+	}
+	if (!strcmp(unit, "KiB/s")) {
+		*value /= 1024;
+		return "MiB/s";
+	}
+	return unit;
+}
+
+const char *compare_unit(const char *unit)
+{
+	double value = 0;
+
+	return shown_unit(unit, false, &value);
+}
+
 char *compare_amount(const char *unit, double value, bool sign, bool unit_shown)
 {
-	bool permille = !strcmp(unit, "permille");
-	/* No sign before a value that is shown as 0 */
-	double shown = permille ? value / 10 : value;
-	bool whole = !permille && shown == rint(shown);
+	const char *shown = shown_unit(unit, sign, &value);
+	/* A tenth of a MiB/s is worth a word only of a few. */
+	bool whole =
+		strcmp(unit, "permille") &&
+		(value == rint(value) || (shown != unit && fabs(value) >= 100));
 
 	if (isnan(value))
 		return need_memory(strdup("-"));
 	if (isinf(value))
 		return need_memory(strdup(value < 0 ? "-inf" : "+inf"));
-	if (!whole && fabs(shown) < 0.05)
-		shown = 0;
-	if (permille)
-		unit = sign ? "points" : "%";
-	return text(sign ? "%+.*f%s%s" : "%.*f%s%s", whole ? 0 : 1, shown,
-		    unit_shown ? " " : "", unit_shown ? unit : "");
+	/* No sign before a value that is shown as 0 */
+	if (fabs(value) < 0.05)
+		value = 0;
+	return text(sign ? "%+.*f%s%s" : "%.*f%s%s", whole ? 0 : 1, value,
+		    unit_shown ? " " : "", unit_shown ? shown : "");
 }
 
 const char *compare_number_verdict(const struct compare_number *number)

@@ -157,6 +157,8 @@ void compare_report_free(struct compare_report *report);
 const char *compare_verdict_name(enum compare_verdict verdict);
 /* "ok 3, skip 1", or the verdict alone when all have it; to be freed. */
 char *compare_counts(const size_t count[COMPARE_ABSENT + 1]);
+/* The unit that values are shown in: "%" of permille, "MiB/s" of "KiB/s" */
+const char *compare_unit(const char *unit);
 /* "54.3 points", "12 pages": with its unit, for people; to be freed. */
 char *compare_amount(const char *unit, double value, bool sign,
 		     bool unit_shown);

@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A mail is quoted, so it stays below 80. */
 #define LINE_COLUMNS 76
+#define NAME_COLUMNS 20
 #define NR_COLUMNS 8
 #define COLUMN_GAP 2
 
@@ -40,14 +42,13 @@ static void print_escaped(const struct page *page, const char *s, size_t len)
 	}
 }
 
-static void print_item(const struct page *page, const char *s)
+/* From @column on; lines but the first begin at @indent. */
+static void print_wrapped(const struct page *page, const char *s, size_t column,
+			  size_t indent)
 {
-	size_t column = 4, len;
 	bool begun = false;
+	size_t len;
 
-	fputs(page->markdown ? "-  " : "  - ", page->out);
-	if (page->markdown)
-		column = 3;
 	for (; *s; s += len) {
 		s += strspn(s, " ");
 		len = strcspn(s, " ");
@@ -55,7 +56,7 @@ static void print_item(const struct page *page, const char *s)
 			break;
 		if (begun && column + 1 + len > LINE_COLUMNS) {
 			fputc('\n', page->out);
-			column = page->markdown ? 3 : 4;
+			column = indent;
 			print_n(page->out, ' ', column);
 		} else if (begun) {
 			fputc(' ', page->out);
@@ -68,12 +69,20 @@ static void print_item(const struct page *page, const char *s)
 	fputc('\n', page->out);
 }
 
+static void print_item(const struct page *page, const char *s)
+{
+	size_t indent = page->markdown ? 3 : 4;
+
+	fputs(page->markdown ? "-  " : "  - ", page->out);
+	print_wrapped(page, s, indent, indent);
+}
+
 static void print_title(const struct page *page, const char *title)
 {
 	fprintf(page->out, page->markdown ? "\n**%s**\n\n" : "\n%s\n", title);
 }
 
-/* Cells of a heading line but the first are NULL. */
+/* Cells of a heading line but the first are NULL: it stands over all columns. */
 struct line {
 	char *cells[NR_COLUMNS];
 	bool heading;
@@ -139,8 +148,7 @@ static void print_grid(const struct page *page, const struct grid *grid)
 			const char *cell = grid->lines[i].cells[c];
 			size_t n = cell ? escaped_columns(page, cell) : 0;
 
-			/* A heading may stand over the columns beside it. */
-			if (grid->lines[i].heading && !page->markdown)
+			if (grid->lines[i].heading)
 				continue;
 			width[c] = n > width[c] ? n : width[c];
 		}
@@ -157,11 +165,15 @@ static void print_grid(const struct page *page, const struct grid *grid)
 	for (size_t i = 0; i < grid->nr; i++) {
 		const struct line *line = &grid->lines[i];
 
-		if (line->heading && !page->markdown)
-			fprintf(page->out, "%s\n", line->cells[0]);
-		else
+		if (!line->heading) {
 			print_cells(page, grid, width,
 				    (const char *const *)line->cells);
+			continue;
+		}
+		/* Markdown takes cells that a row lacks for empty ones. */
+		fputs(page->markdown ? "| " : "", page->out);
+		print_escaped(page, line->cells[0], strlen(line->cells[0]));
+		fputs(page->markdown ? " |\n" : "\n", page->out);
 	}
 }
 
@@ -250,75 +262,190 @@ static char *pairs_of(const struct compare_number *n)
 	return out;
 }
 
-static const char *unit_of(const char *unit)
+/* The median did not move by as much as the margin, and it passes. */
+static bool is_small_pass(const struct compare_number *n)
 {
-	return strcmp(unit, "permille") ? unit : "%";
+	return n->claim.verdict == STAT_PASS &&
+	       fabs(n->effect) < n->claim.margin;
 }
 
-/* Is it in the table? What is equal and exact, or only shown, is not by itself. */
+/*
+ * Is it in the table? What is equal, or only shown, is not by itself; nor is, in
+ * a mail, what passes as it was expected to.
+ */
 static bool is_listed(const struct page *page, const struct compare_number *n)
 {
-	if (page->verbose)
+	if (page->verbose || n->one_sided)
 		return true;
-	if (n->one_sided)
-		return true;
-	return !n->why_shown && !n->identical;
+	if (n->why_shown || n->identical)
+		return false;
+	return !page->markdown || !is_small_pass(n);
 }
 
-static void add_number_line(struct grid *grid, const struct compare_number *n,
-			    const char **owner)
+static char *evidence_of(const struct compare_number *n)
 {
-	struct line *line;
+	if (n->nr_pairs)
+		return text("%zu pairs", n->nr_pairs);
+	return text("%zu+%zu", n->a.logs, n->b.logs);
+}
 
-	if (!*owner || strcmp(*owner, n->owner)) {
-		line = add_line(grid);
-		line->heading = true;
-		line->cells[0] = text("%s", n->owner);
-		*owner = n->owner;
-	}
-	line = add_line(grid);
-	line->cells[0] = text("%s, %s", n->name, unit_of(n->unit));
+static void add_heading(struct grid *grid, char *heading)
+{
+	struct line *line = add_line(grid);
+
+	line->heading = true;
+	line->cells[0] = heading;
+}
+
+static void add_number_line(struct grid *grid, const struct compare_number *n)
+{
+	struct line *line = add_line(grid);
+
+	line->cells[0] = text("%s, %s", n->name, compare_unit(n->unit));
 	line->cells[1] = range_of(n->unit, &n->a);
 	line->cells[2] = range_of(n->unit, &n->b);
 	line->cells[3] = effect_of(n);
 	line->cells[4] = interval_of(n);
 	line->cells[5] = pairs_of(n);
-	line->cells[6] = n->nr_pairs ? text("%zu pairs", n->nr_pairs) :
-				       text("%zu+%zu", n->a.logs, n->b.logs);
+	line->cells[6] = evidence_of(n);
 	if (n->why_shown && !n->one_sided)
 		line->cells[7] = text("(%s)", n->why_shown);
 	else
 		line->cells[7] = text("%s", compare_number_verdict(n));
 }
 
-static void print_numbers(const struct page *page, const struct comparison *c)
+static void print_table_numbers(const struct page *page,
+				const struct comparison *c)
 {
 	struct grid grid = { .titles = { "number", c->a->name, c->b->name,
 					 "change", "95 %", "pairs 1-2, 4-3",
 					 "n", "verdict" },
 			     .columns = NR_COLUMNS };
-	size_t identical = 0, shown = 0;
 	const char *owner = NULL;
 
 	for (size_t i = 0; i < c->nr_numbers; i++) {
 		const struct compare_number *n = &c->numbers[i];
 
-		identical += !n->why_shown && n->identical;
-		shown += n->why_shown && !n->one_sided;
-		if (is_listed(page, n))
-			add_number_line(&grid, n, &owner);
+		if (!is_listed(page, n))
+			continue;
+		if (!owner || strcmp(owner, n->owner))
+			add_heading(&grid, text("%s", n->owner));
+		owner = n->owner;
+		add_number_line(&grid, n);
 	}
-	if (c->nr_numbers)
-		print_title(page, "numbers");
 	print_grid(page, &grid);
 	free_grid(&grid);
-	if (identical && !page->verbose)
-		fprintf(page->out,
-			"%s%zu more asserted, with no spread and no difference\n",
-			page->markdown ? "\n" : "", identical);
-	if (shown && !page->verbose)
-		fprintf(page->out, "%s%zu more that are shown only: see -v\n",
-			page->markdown ? "\n" : "", shown);
+}
+
+/*
+ * Titles of the columns of a mail; names that are too long are told once, in the
+ * list of what is compared.
+ */
+static bool names_fit(const struct comparison *c)
+{
+	return printable_columns(c->a->name) <= NAME_COLUMNS &&
+	       printable_columns(c->b->name) <= NAME_COLUMNS;
+}
+
+/* One table for all of it would be too wide for a mail. */
+static void print_mail_numbers(const struct page *page,
+			       const struct comparison *c)
+{
+	bool fit = names_fit(c);
+	struct grid values = { .titles = { fit ? c->a->name : "A",
+					   fit ? c->b->name : "B", "change",
+					   "verdict" },
+			       .columns = 4 };
+	struct grid evidence = { .titles = { "number", "95 % of the change",
+					     "pairs 1-2", "pairs 4-3", "n" },
+				 .columns = 5 };
+	struct line *line;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->nr_numbers; i++) {
+		const struct compare_number *n = &c->numbers[i];
+		bool shown = n->why_shown && !n->one_sided;
+
+		if (!is_listed(page, n))
+			continue;
+		add_heading(&values,
+			    text("%zu: %s %s, %s%s%s%s", ++nr, n->owner,
+				 n->name, compare_unit(n->unit),
+				 shown ? " (" : "", shown ? n->why_shown : "",
+				 shown ? ")" : ""));
+		line = add_line(&values);
+		line->cells[0] = range_of(n->unit, &n->a);
+		line->cells[1] = range_of(n->unit, &n->b);
+		line->cells[2] = effect_of(n);
+		line->cells[3] = text("%s", compare_number_verdict(n));
+		line = add_line(&evidence);
+		line->cells[0] = text("%zu", nr);
+		line->cells[1] = interval_of(n);
+		for (int pair = 0; pair < 2; pair++)
+			line->cells[2 + pair] = compare_amount(
+				n->unit, n->pairs[pair], true, false);
+		line->cells[4] = evidence_of(n);
+	}
+	print_grid(page, &values);
+	if (nr)
+		fputc('\n', page->out);
+	print_grid(page, &evidence);
+	free_grid(&values);
+	free_grid(&evidence);
+}
+
+/* What the tables leave out */
+__attribute__((format(printf, 3, 4))) static void
+print_more(const struct page *page, size_t nr, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!nr)
+		return;
+	fprintf(page->out, "%s%zu more ", page->markdown ? "-  " : "", nr);
+	va_start(args, fmt);
+	vfprintf(page->out, fmt, args);
+	va_end(args);
+	fputc('\n', page->out);
+}
+
+static void print_numbers(const struct page *page, const struct comparison *c)
+{
+	size_t listed = 0, identical = 0, undecided = 0, small = 0, shown = 0;
+
+	if (!c->nr_numbers)
+		return;
+	for (size_t i = 0; i < c->nr_numbers; i++) {
+		const struct compare_number *n = &c->numbers[i];
+
+		if (is_listed(page, n)) {
+			listed++;
+		} else if (n->why_shown) {
+			shown++;
+		} else if (n->identical) {
+			identical++;
+			undecided += n->claim.verdict == STAT_UNDECIDED;
+		} else {
+			small++;
+		}
+	}
+	print_title(page, "numbers");
+	if (page->markdown)
+		print_mail_numbers(page, c);
+	else
+		print_table_numbers(page, c);
+	if (page->markdown && listed && (identical || small || shown))
+		fputc('\n', page->out);
+	if (undecided)
+		print_more(
+			page, identical,
+			"asserted, with no spread and no difference (%zu of them undecided)",
+			undecided);
+	else
+		print_more(page, identical,
+			   "asserted, with no spread and no difference");
+	print_more(page, small, "passed, changed by less than the margin");
+	print_more(page, shown, "that are shown only: see -v");
 }
 
 /* ----- results ----- */
@@ -340,6 +467,26 @@ static const char *change_word(const struct compare_row *row)
 	return "same";
 }
 
+/* Those that got worse are reasons of the verdict: a mail has them above. */
+static bool print_result_item(const struct page *page,
+			      const struct comparison *c,
+			      const struct compare_row *row)
+{
+	char *a, *b, *s;
+
+	if (row->change == CHANGE_WORSE)
+		return false;
+	a = compare_counts(row->a);
+	b = compare_counts(row->b);
+	s = text("%s: %s (%s in %s, %s in %s)", row->result->name,
+		 change_word(row), a, c->a->name, b, c->b->name);
+	print_item(page, s);
+	free(a);
+	free(b);
+	free(s);
+	return true;
+}
+
 static void print_results(const struct page *page, const struct comparison *c)
 {
 	static const char *const words[] = {
@@ -352,8 +499,10 @@ static void print_results(const struct page *page, const struct comparison *c)
 	struct grid grid = { .titles = { "result", c->a->name, c->b->name,
 					 "change" },
 			     .columns = 4 };
-	size_t count[CHANGE_MIXED + 1] = { 0 }, silent = 0;
+	size_t count[CHANGE_MIXED + 1] = { 0 }, silent = 0, items = 0;
 	struct line *line;
+
+	print_title(page, "results");
 
 	for (size_t i = 0; i < c->nr_rows; i++) {
 		const struct compare_row *row = &c->rows[i];
@@ -368,15 +517,18 @@ static void print_results(const struct page *page, const struct comparison *c)
 		silent += row->change == CHANGE_NONE && !row->judged;
 		if (row->change == CHANGE_NONE && !page->verbose)
 			continue;
+		if (page->markdown) {
+			items += print_result_item(page, c, row);
+			continue;
+		}
 		line = add_line(&grid);
 		line->cells[0] = text("%s", row->result->name);
 		line->cells[1] = compare_counts(row->a);
 		line->cells[2] = compare_counts(row->b);
 		line->cells[3] = text("%s", change_word(row));
 	}
-	print_title(page, "results");
 	print_grid(page, &grid);
-	if (grid.nr && page->markdown)
+	if (items)
 		fputc('\n', page->out);
 	free_grid(&grid);
 	for (size_t i = 0; i <= CHANGE_MIXED; i++)
@@ -392,12 +544,15 @@ static void print_results(const struct page *page, const struct comparison *c)
 
 /* ----- a page ----- */
 
-static void print_set(const struct page *page, const struct compare_set *set)
+/* @letter: the title of its column, or NULL if that is its name */
+static void print_set(const struct page *page, const struct compare_set *set,
+		      const char *letter)
 {
 	const char *kernel = compare_env_value(set, "kernel");
 	static const char *const shown[] = { "machine", "cpus", "memory",
 					     "memcg", "fs" };
-	char *s = text("%s: %s%s%s, %zu log%s (%s)", set->name,
+	char *s = text("%s%s%s: %s%s%s, %zu log%s (%s)", letter ? letter : "",
+		       letter ? " is " : "", set->name,
 		       kernel ? kernel : "kernel not known",
 		       set->reclaim ? ", " : "",
 		       set->reclaim ? set->reclaim : "", set->nr_logs,
@@ -461,8 +616,9 @@ static void print_verdict(const struct page *page, enum compare_verdict verdict,
 	};
 
 	fprintf(page->out, page->markdown ? "**%s**: " : "%s: ", loud[verdict]);
-	print_escaped(page, what, strlen(what));
-	fputs(page->markdown ? "\n\n" : "\n", page->out);
+	print_wrapped(page, what,
+		      strlen(loud[verdict]) + (page->markdown ? 6 : 2), 0);
+	fputs(page->markdown ? "\n" : "", page->out);
 }
 
 static void print_comparison(const struct page *page,
@@ -473,14 +629,15 @@ static void print_comparison(const struct page *page,
 		text("%s against %s: %zu number%s asserted, in a family of %zu",
 		     c->b->name, c->a->name, c->nr_asserted,
 		     c->nr_asserted == 1 ? "" : "s", report->family);
+	bool letters = page->markdown && !names_fit(c);
 
 	print_verdict(page, c->verdict, what);
 	free(what);
 	for (size_t i = 0; i < c->reasons.nr; i++)
 		print_item(page, c->reasons.words[i]);
 	print_title(page, "compared");
-	print_set(page, c->a);
-	print_set(page, c->b);
+	print_set(page, c->a, letters ? "A" : NULL);
+	print_set(page, c->b, letters ? "B" : NULL);
 	print_design(page, report, c);
 	if (c->nr_rows) {
 		print_results(page, c);
@@ -613,7 +770,7 @@ static void junit_number(FILE *out, struct junit_count *count,
 	char *a = range_of(n->unit, &n->a), *b = range_of(n->unit, &n->b);
 	const char *kind = NULL;
 	char *message = text("%s %s in %s, %s in %s; change %s, 95 %% %s%s", a,
-			     unit_of(n->unit), c->a->name, b, c->b->name,
+			     compare_unit(n->unit), c->a->name, b, c->b->name,
 			     effect, interval,
 			     n->claim.verdict == STAT_UNDECIDED ?
 				     "; undecided: too little evidence" :

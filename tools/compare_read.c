@@ -210,6 +210,18 @@ static bool ends_in(const char *s, const char *end)
 	return len >= e && !strcmp(s + len - e, end);
 }
 
+/* Of a packed log, ".gz"; else the end of @name */
+static const char *packed_suffix(const char *name)
+{
+	static const char *const ends[] = { ".gz", ".xz", ".zst", ".bz2" };
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (ends_in(name, ends[i]))
+			return name + len - strlen(ends[i]);
+	return name + len;
+}
+
 /* ----- one log ----- */
 
 unsigned int compare_verdict_of(const struct compare_log *log, size_t result)
@@ -433,7 +445,6 @@ static bool is_kernels_doing(const struct ktap_log *ktap,
 	case KTAP_T_PLAN:
 		return program->missing;
 	case KTAP_T_NO_END:
-	case KTAP_T_NO_PLAN:
 		return !last;
 	case KTAP_T_DISAGREE:
 		return program->outer.verdict == KTAP_NOT_OK;
@@ -454,6 +465,9 @@ static const char **check_problems(struct compare_input *input,
 		const struct ktap_problem *problem = &ktap->problems[i];
 		const struct ktap_program *program = program_at(ktap, problem);
 
+		if (problem->trouble == KTAP_T_CUT_LINE && !problem->fatal)
+			compare_say(&input->notes, "%s:%zu: %s: was it cut?",
+				    log->name, problem->line, problem->text);
 		if (!problem->fatal)
 			continue;
 		if (!program || !is_kernels_doing(ktap, problem, program)) {
@@ -608,13 +622,15 @@ static struct compare_log *add_log(struct compare_input *input,
 {
 	struct compare_log *log =
 		one_more(&set->logs, &set->nr_logs, sizeof(*set->logs));
+	char *unpacked = text("%.*s", (int)(packed_suffix(name) - name), name);
 
 	log->name = keep(input, name);
 	log->hash = HASH_BEGIN;
-	if (!block_of(name, ".log", &log->block, &log->position)) {
+	if (!block_of(unpacked, ".log", &log->block, &log->position)) {
 		log->block = 0;
 		log->position = 0;
 	}
+	free(unpacked);
 	return log;
 }
 
@@ -632,6 +648,14 @@ static void use_log(struct compare_input *input, struct compare_set *set,
 			const struct ktap_result *result = &program->results[r];
 			const char *reclaim = reclaim_of(result->name, &at);
 
+			/* Killed before its first word, it is all that is there. */
+			if (!result->number && result->verdict == KTAP_NOT_OK) {
+				unfinished[p] =
+					*result->reason ?
+						result->reason :
+						"not ok, without a result";
+				continue;
+			}
 			/* The half that was not asked for is all skipped. */
 			if (set->reclaim && reclaim && reclaim != set->reclaim)
 				continue;
@@ -752,11 +776,46 @@ static bool is_log(const char *name)
 	return ends_in(name, ".log") || ends_in(name, ".txt");
 }
 
+/* As CI systems leave them: boot.log.gz */
+static bool is_packed_log(const char *name)
+{
+	const char *end = packed_suffix(name);
+	char *unpacked;
+	bool is;
+
+	if (!*end)
+		return false;
+	unpacked = text("%.*s", (int)(end - name), name);
+	is = is_log(unpacked);
+	free(unpacked);
+	return is;
+}
+
 static bool is_died(const char *name)
 {
 	unsigned int block, position;
 
 	return block_of(name, ".died", &block, &position);
+}
+
+static void read_packed(struct compare_input *input, struct compare_set *set,
+			const char *path, int fd, const struct stat *st)
+{
+	struct stream stream = { .archive = need_memory(archive_read_new()) };
+	struct archive_entry *entry;
+
+	archive_read_support_filter_gzip(stream.archive);
+	archive_read_support_filter_xz(stream.archive);
+	archive_read_support_filter_zstd(stream.archive);
+	archive_read_support_filter_bzip2(stream.archive);
+	archive_read_support_format_raw(stream.archive);
+	if (archive_read_open_fd(stream.archive, fd, READ_SIZE) ||
+	    archive_read_next_header(stream.archive, &entry))
+		refuse(input, "%s: cannot be unpacked: %s", path,
+		       read_error(&stream));
+	else
+		read_log(input, set, path, &stream, st);
+	archive_read_free(stream.archive);
 }
 
 static void read_file(struct compare_input *input, struct compare_set *set,
@@ -773,6 +832,8 @@ static void read_file(struct compare_input *input, struct compare_set *set,
 	}
 	if (died)
 		read_died(input, set, path, &stream);
+	else if (is_packed_log(path))
+		read_packed(input, set, path, stream.fd, &st);
 	else
 		read_log(input, set, path, &stream, &st);
 	close(stream.fd);
@@ -796,6 +857,8 @@ static void read_directory(struct compare_input *input, struct compare_set *set,
 	}
 	while ((entry = fts_read(fts))) {
 		bool died = is_died(entry->fts_name);
+		bool wanted = died || is_log(entry->fts_name) ||
+			      is_packed_log(entry->fts_name);
 
 		switch (entry->fts_info) {
 		case FTS_DNR:
@@ -805,11 +868,11 @@ static void read_directory(struct compare_input *input, struct compare_set *set,
 			       strerror(entry->fts_errno));
 			break;
 		case FTS_F:
-			if (died || is_log(entry->fts_name))
+			if (wanted)
 				read_file(input, set, entry->fts_path, died);
 			break;
 		case FTS_SLNONE:
-			if (died || is_log(entry->fts_name))
+			if (wanted)
 				refuse(input, "%s: a link to nothing",
 				       entry->fts_path);
 			break;
@@ -848,10 +911,14 @@ static void read_archive(struct compare_input *input, struct compare_set *set,
 		name = archive_entry_pathname(entry);
 		if (!name || archive_entry_filetype(entry) != AE_IFREG)
 			continue;
-		if (!is_log(name) && !is_died(name))
+		if (!is_log(name) && !is_died(name) && !is_packed_log(name))
 			continue;
 		full = text("%s:%s", path, name);
-		if (is_died(name))
+		if (is_packed_log(name))
+			refuse(input,
+			       "%s: packed within an archive: unpack that, and give the directory",
+			       full);
+		else if (is_died(name))
 			read_died(input, set, full, &stream);
 		else
 			read_log(input, set, full, &stream, NULL);

@@ -4,9 +4,10 @@
  * that means nothing.
  *
  * A set is one KTAP log, or a directory or an archive of them: every *.log and
- * *.txt in it, however deep. scripts/gate.sh names a log BLOCK-POSITION.log: block
- * from 01, and which of its four boots, 1 to 4; where a guest died it leaves
- * BLOCK-POSITION.died in place of the log.
+ * *.txt in it, however deep; in a directory also packed ones, *.log.gz.
+ * scripts/gate.sh names a log BLOCK-POSITION.log: block from 01, and which of its
+ * four boots, 1 to 4; where a guest died it leaves BLOCK-POSITION.died in place of
+ * the log.
  *
  * A result is found again by its name, a metric by its owner and name: each has
  * an index, the same in all sets, and every log has its verdicts and values by

@@ -18,8 +18,9 @@
 #define INTERVAL_ROUNDS 999
 /* Sums of whole numbers come out of a double with less error than this. */
 #define EPSILON 0.000000001
-/* Sums over the pairs of one byte of a set of pairs */
+/* A set is kept as bytes, with the sums over all sets that a byte can be. */
 #define BYTE 8
+#define WORD 32
 #define BYTE_SETS 256
 /* How surely the number of boots asked for decides, as planned */
 #define PLANNED_POWER 0.95
@@ -51,21 +52,22 @@ double stat_loss(const struct stat_data *data)
 
 /*
  * @left: contrasts to come
- * @bytes, @sums: of pairs: each set of pairs is a number of so many bytes, and
- *                @sums has what each byte adds
- * @set: the set, when all are gone through
- * @pool: of samples: A's values, then B's; random relabellings stir @index
+ * @nr: of pairs, or of boots: A's, then B's
+ * @bits: a set of them
+ * @sums: what each byte of @bits adds to the sum over the set
+ * @set: of pairs, the set as a number, when all are gone through
+ * @chosen: of samples, the boots that are called A, when all are gone through
  */
 struct contrasts {
 	const struct stat_data *data;
 	bool all;
 	uint64_t left;
 	gsl_rng *rng;
+	size_t nr;
 	size_t bytes;
+	unsigned char *bits;
 	double *sums;
 	uint64_t set;
-	double *pool;
-	size_t *index;
 	double sum_a;
 	gsl_combination *chosen;
 };
@@ -77,8 +79,7 @@ static void close_contrasts(struct contrasts *c)
 	if (c->chosen)
 		gsl_combination_free(c->chosen);
 	free(c->sums);
-	free(c->pool);
-	free(c->index);
+	free(c->bits);
 }
 
 static double relabellings(const struct stat_data *data)
@@ -91,14 +92,18 @@ static double relabellings(const struct stat_data *data)
 	return rint(gsl_sf_choose(data->nr_a + data->nr_b, data->nr_a));
 }
 
-static int open_pairs(struct contrasts *c)
+static double value_at(const struct stat_data *data, size_t i)
 {
-	const double *x = c->data->a;
-	size_t n = c->data->nr_a;
+	return i < data->nr_a ? data->a[i] : data->b[i - data->nr_a];
+}
 
-	c->bytes = (n + BYTE - 1) / BYTE;
+static int open_sets(struct contrasts *c)
+{
+	c->nr = c->data->nr_a + (is_paired(c->data) ? 0 : c->data->nr_b);
+	c->bytes = (c->nr + WORD - 1) / WORD * WORD / BYTE;
+	c->bits = calloc(c->bytes, 1);
 	c->sums = calloc(c->bytes, BYTE_SETS * sizeof(*c->sums));
-	if (!c->sums)
+	if (!c->bits || !c->sums)
 		return -ENOMEM;
 	for (size_t b = 0; b < c->bytes; b++) {
 		double *sums = c->sums + b * BYTE_SETS;
@@ -106,29 +111,15 @@ static int open_pairs(struct contrasts *c)
 		for (unsigned int set = 1; set < BYTE_SETS; set++) {
 			size_t i = b * BYTE + __builtin_ctz(set);
 
-			sums[set] = sums[set & (set - 1)] + (i < n ? x[i] : 0);
+			sums[set] = sums[set & (set - 1)] +
+				    (i < c->nr ? value_at(c->data, i) : 0);
 		}
 	}
-	return 0;
-}
-
-static int open_samples(struct contrasts *c)
-{
-	size_t nr_a = c->data->nr_a, nr_b = c->data->nr_b;
-
-	c->pool = calloc(nr_a + nr_b, sizeof(*c->pool));
-	c->index = calloc(nr_a + nr_b, sizeof(*c->index));
-	if (!c->pool || !c->index)
-		return -ENOMEM;
-	memcpy(c->pool, c->data->a, nr_a * sizeof(*c->pool));
-	memcpy(c->pool + nr_a, c->data->b, nr_b * sizeof(*c->pool));
-	for (size_t i = 0; i < nr_a + nr_b; i++)
-		c->index[i] = i;
-	for (size_t i = 0; i < nr_a; i++)
-		c->sum_a += c->pool[i];
-	if (!c->all)
+	for (size_t i = 0; i < c->data->nr_a; i++)
+		c->sum_a += c->data->a[i];
+	if (is_paired(c->data) || !c->all)
 		return 0;
-	c->chosen = gsl_combination_calloc(nr_a + nr_b, nr_a);
+	c->chosen = gsl_combination_calloc(c->nr, c->data->nr_a);
 	return c->chosen ? 0 : -ENOMEM;
 }
 
@@ -148,65 +139,99 @@ static int open_contrasts(struct contrasts *c, const struct stat_data *data,
 			return -ENOMEM;
 		gsl_rng_set(c->rng, SEED);
 	}
-	err = is_paired(data) ? open_pairs(c) : open_samples(c);
+	err = open_sets(c);
 	if (err)
 		close_contrasts(c);
 	return err;
 }
 
+/* Each is in the set, or not, by a coin; returns how many are. */
+static size_t draw_set(struct contrasts *c)
+{
+	size_t in_set = 0;
+
+	for (size_t i = 0; i < c->nr; i += WORD) {
+		uint32_t random = gsl_rng_get(c->rng);
+
+		if (c->nr - i < WORD)
+			random &= (UINT32_C(1) << (c->nr - i)) - 1;
+		for (size_t b = 0; b < WORD / BYTE; b++)
+			c->bits[i / BYTE + b] = random >> (b * BYTE);
+		in_set += __builtin_popcount(random);
+	}
+	return in_set;
+}
+
+/* Two sums at a time, or each addition waits for the one before it. */
+static double sum_of_set(const struct contrasts *c)
+{
+	double even = 0, odd = 0;
+
+	for (size_t b = 0; b < c->bytes; b += 2) {
+		even += c->sums[b * BYTE_SETS + c->bits[b]];
+		odd += c->sums[(b + 1) * BYTE_SETS + c->bits[b + 1]];
+	}
+	return even + odd;
+}
+
 static double next_pairs(struct contrasts *c)
 {
-	unsigned int in_set = 0, byte;
-	unsigned long bits = 0;
-	double sum = 0;
+	size_t in_set;
 
-	c->set++;
-	for (size_t b = 0; b < c->bytes; b++) {
-		if (c->all) {
-			byte = c->set >> (b * BYTE) & (BYTE_SETS - 1);
-		} else {
-			if (b % 4 == 0)
-				bits = gsl_rng_get(c->rng);
-			byte = bits & (BYTE_SETS - 1);
-			bits >>= BYTE;
-			if (b == c->bytes - 1 && c->data->nr_a % BYTE)
-				byte &= (1u << c->data->nr_a % BYTE) - 1;
-		}
-		sum += c->sums[b * BYTE_SETS + byte];
-		in_set += __builtin_popcount(byte);
+	if (c->all) {
+		c->set++;
+		for (size_t b = 0; b < c->bytes; b++)
+			c->bits[b] = c->set >> (b * BYTE) & (BYTE_SETS - 1);
+		in_set = __builtin_popcountll(c->set);
+	} else {
+		in_set = draw_set(c);
 	}
-	return in_set ? sum / in_set : -INFINITY;
+	return in_set ? sum_of_set(c) / in_set : -INFINITY;
+}
+
+static bool is_in_set(const struct contrasts *c, size_t i)
+{
+	return c->bits[i / BYTE] >> (i % BYTE) & 1;
+}
+
+/*
+ * As many boots as A has, at random: of a set of any size, random ones are taken
+ * out, or put in, until the number is right. That favours none.
+ */
+static void draw_choice(struct contrasts *c)
+{
+	size_t in_set = draw_set(c);
+
+	while (in_set != c->data->nr_a) {
+		size_t i = gsl_rng_uniform_int(c->rng, c->nr);
+		bool too_many = in_set > c->data->nr_a;
+
+		if (is_in_set(c, i) != too_many)
+			continue;
+		c->bits[i / BYTE] ^= 1u << i % BYTE;
+		in_set += too_many ? -1 : 1;
+	}
 }
 
 /* What a choice of the boots that are called A comes to */
-static double contrast_of(const struct contrasts *c, const size_t *chosen)
-{
-	size_t moved = 0;
-	double sum = 0;
-
-	for (size_t i = 0; i < c->data->nr_a; i++) {
-		sum += c->pool[chosen[i]];
-		moved += chosen[i] >= c->data->nr_a;
-	}
-	return moved ? (c->sum_a - sum) / moved : -INFINITY;
-}
-
 static double next_samples(struct contrasts *c)
 {
-	size_t nr = c->data->nr_a + c->data->nr_b;
+	size_t moved = 0;
 
 	if (c->all) {
 		gsl_combination_next(c->chosen);
-		return contrast_of(c, gsl_combination_data(c->chosen));
-	}
-	for (size_t i = 0; i < c->data->nr_a; i++) {
-		size_t j = i + gsl_rng_uniform_int(c->rng, nr - i);
-		size_t other = c->index[j];
+		memset(c->bits, 0, c->bytes);
+		for (size_t i = 0; i < c->data->nr_a; i++) {
+			size_t at = gsl_combination_get(c->chosen, i);
 
-		c->index[j] = c->index[i];
-		c->index[i] = other;
+			c->bits[at / BYTE] |= 1u << at % BYTE;
+		}
+	} else {
+		draw_choice(c);
 	}
-	return contrast_of(c, c->index);
+	for (size_t i = 0; i < c->data->nr_a; i++)
+		moved += !is_in_set(c, i);
+	return moved ? (c->sum_a - sum_of_set(c)) / moved : -INFINITY;
 }
 
 /*
@@ -226,6 +251,61 @@ static double tolerance(double theta)
 	return EPSILON * (1 + fabs(theta));
 }
 
+/* The sums over all sets of @x, in order, each less @less for every member. */
+static double *sorted_sums(const double *x, size_t n, double less)
+{
+	double *sums = calloc((size_t)1 << n, sizeof(*sums));
+	double *with = calloc((size_t)1 << n, sizeof(*with));
+	size_t nr = 1;
+
+	for (size_t i = 0; i < n && sums && with; i++, nr *= 2) {
+		double *merged = with;
+		size_t a = 0, b = 0;
+
+		/* Those without x[i], and those with it: both are in order. */
+		for (size_t at = 0; at < 2 * nr; at++) {
+			if (b == nr ||
+			    (a < nr && sums[a] <= sums[b] + x[i] - less))
+				merged[at] = sums[a++];
+			else
+				merged[at] = sums[b++] + x[i] - less;
+		}
+		with = sums;
+		sums = merged;
+	}
+	if (!with) {
+		free(sums);
+		sums = NULL;
+	}
+	free(with);
+	return sums;
+}
+
+/*
+ * How many sets of pairs have a mean of @limit or less: those whose sum is 0 or
+ * less when each pair is taken less @limit. Of each half of the pairs the sums are
+ * brought in order; as one of the first half grows, less of the second will do.
+ */
+static int count_pairs(const struct stat_data *data, double limit,
+		       uint64_t *count)
+{
+	size_t n = data->nr_a / 2, m = data->nr_a - n;
+	double *first = sorted_sums(data->a, n, limit);
+	double *second = sorted_sums(data->a + n, m, limit);
+	size_t below = (size_t)1 << m;
+	int err = first && second ? 0 : -ENOMEM;
+
+	*count = 0;
+	for (size_t i = 0; !err && i < (size_t)1 << n; i++) {
+		while (below && first[i] + second[below - 1] > 0)
+			below--;
+		*count += below;
+	}
+	free(first);
+	free(second);
+	return err;
+}
+
 /*
  * Of "the loss is @theta or less". Exact, or of at most @rounds random
  * relabellings; these end when so many spoke for it that the rest does not matter.
@@ -241,6 +321,12 @@ static int p_above(const struct stat_data *data, double theta, uint64_t rounds,
 	*p = 1;
 	if (!data->nr_a || (!is_paired(data) && !data->nr_b))
 		return 0;
+	if (is_paired(data) && relabellings(data) <= STAT_ALL) {
+		/* The empty set, which is the relabelling observed, has sum 0. */
+		err = count_pairs(data, limit, &against);
+		*p = against / relabellings(data);
+		return err;
+	}
 	err = open_contrasts(&c, data, rounds);
 	if (err)
 		return err;

@@ -34,8 +34,8 @@ static struct compare_input input;
 static const char doc[] =
 	"Compares sets of KTAP logs, each with the first, and decides: did it get\n"
 	"worse?\n"
-	"\vA set is a KTAP log, a directory of logs (*.log and *.txt, however deep) or\n"
-	"a tarball of them; [NAME=]PATH names it, else they are A, B, ... Logs named\n"
+	"\vA set is a KTAP log, a directory of logs (*.log, *.txt, packed or not, however\n"
+	"deep) or a tarball; [NAME=]PATH names it, else they are A, B, ... Logs named\n"
 	"BLOCK-POSITION.log, as scripts/gate.sh leaves them, are compared within\n"
 	"their blocks; others as independent samples.\n"
 	"\n"

@@ -10,7 +10,7 @@
  *   24       700, standard deviation 24 % of it, cut at 0 and 1000
  *   bimodal  by boot: 60 or 620, each in every second boot
  *   family   30 numbers at once: 15 without spread, 15 with 3 %
- *   mixed    30 at once: 10, 10, 5 and 5 of the four; a tenth as often
+ *   mixed    12 at once: 4, 4, 2 and 2 of the four
  *   unpaired as 3, in no blocks: the labels are permuted
  *   drift    as 3, and each boot in a block keeps 20 more than the one before
  *   verdict  a test that is ok in every second boot: 0 or 1000, margin 250; and
@@ -43,6 +43,7 @@
 #define LOOKS_MAX 12
 #define BLOCKS_MAX 20000
 #define FAMILY 30
+#define MIXED 12
 #define LEVEL 0.01
 #define POWER 0.90
 
@@ -56,7 +57,7 @@ static const struct kind {
 } kinds[] = {
 	{ "none", NONE, 1, false },	    { "3", SMALL, 1, false },
 	{ "24", LARGE, 1, false },	    { "bimodal", BIMODAL, 1, false },
-	{ "family", SMALL, FAMILY, false }, { "mixed", BIMODAL, FAMILY, false },
+	{ "family", SMALL, FAMILY, false }, { "mixed", BIMODAL, MIXED, false },
 	{ "unpaired", SMALL, 1, true },	    { "drift", DRIFT, 1, false },
 	{ "verdict", VERDICT, 1, false },
 };
@@ -69,11 +70,11 @@ static enum shape shape_of(const struct kind *kind, size_t number)
 		return kind->shape;
 	if (kind->shape == SMALL)
 		return number < FAMILY / 2 ? NONE : SMALL;
-	if (number < 10)
+	if (number < 4)
 		return NONE;
-	if (number < 20)
+	if (number < 8)
 		return SMALL;
-	return number < 25 ? LARGE : BIMODAL;
+	return number < 10 ? LARGE : BIMODAL;
 }
 
 static double margin_of(enum shape its)
@@ -203,8 +204,6 @@ static bool run(const struct kind *kind, struct series *series, double lost,
 	double share;
 	bool good;
 
-	if (kind->family > 1 && kind->shape == BIMODAL)
-		times = times < 100 ? 10 : times / 10;
 	for (unsigned int i = 0; i < times; i++)
 		compare(kind, series, lost, &tally);
 	share = (double)tally.verdicts[STAT_FAIL] / times;
