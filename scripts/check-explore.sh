@@ -3,7 +3,7 @@
 #
 # mm-cache-explore: what it refuses, what it measures where the answer is known,
 # the clock's pace, its tables and figures, and that it leaves the machine as it was
-# when it is interrupted.
+# when it is interrupted; killed it is by check-kills.sh.
 . "$(dirname "$0")/check-lib.sh"
 . "$(dirname "$0")/leftovers.sh"
 
@@ -299,21 +299,5 @@ for when in 0.3 1.5 "^1 of 50" "^3 of 50"; do
 done
 stop "^2 of 50" TERM yes >"$why" 2>&1
 verdict stopped-by-term
-
-# Killed itself, its worker ends by itself, and the machine is put back.
-{
-	run_before
-	run_start "$log" "$explore" --mem=64M --touches=1 --reps=50
-	await '^1 of 50'
-	kill -KILL "$RUN_PID"
-	run_wait
-	for _ in {1..100}; do
-		[ -n "$(run_processes)" ] || break
-		sleep 0.1
-	done
-	[ -z "$(run_processes)" ] || echo "processes are left 10 s after the kill"
-	leftovers
-} >"$why" 2>&1
-verdict killed
 
 check_done
