@@ -116,9 +116,10 @@ run "$log" "$explore" --mem=32M --warm=1 --touches=0.2 --passes=2 \
 {
 	[ "$RUN_STATUS" -eq 0 ] || echo "exit status $RUN_STATUS"
 	[ "$(wc -l <"$csv")" -eq 7 ] || echo "the CSV has $(wc -l <"$csv") lines, must have 7"
-	is "kept without a scan" "$(value "$csv" 1 2 kept)" "v == 1"
-	is "missed without a scan" "$(value "$csv" 1 2 missed)" "v == 0"
-	is "kept beside a scan by O_DIRECT" "$(value "$csv" 3 2 kept)" "v == 1"
+	is "kept without a scan" "$(value "$csv" 1 2 kept)" "v >= 0.95"
+	is "missed without a scan" "$(value "$csv" 1 2 missed)" "v <= 0.05"
+	# What is read now and then, another reclaimer of the machine may find idle.
+	is "kept beside a scan by O_DIRECT" "$(value "$csv" 3 2 kept)" "v >= 0.95"
 	is "kept beside a plain scan" "$(value "$csv" 2 1 kept)" "v <= 0.9"
 	is "kept by exact LRU" "$(value "$csv" 2 1 lru_kept)" "v > 0.03 && v < 0.25"
 	is "missed in the second pass" "$(value "$csv" 2 2 missed)" "v >= 0.1 && v <= 0.9"
@@ -144,7 +145,7 @@ verdict measures
 		print "no kernel\n" if $all->{env}{kernel} !~ /^Linux/;
 		print "not complete\n" if !$all->{complete};
 		print "kept: $runs->[0]{passes}[1]{kept}{median}\n"
-			if $runs->[0]{passes}[1]{kept}{median} != 1;
+			if $runs->[0]{passes}[1]{kept}{median} < 0.95;
 		print "timeline: " . @{$runs->[1]{timeline}} . "\n"
 			if @{$runs->[1]{timeline}} < 60;
 		my $reads = 0;

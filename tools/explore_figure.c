@@ -294,7 +294,7 @@ static void draw_timeline(FILE *to, const struct exploration *e)
 	fprintf(to, "set multiplot layout 2,1\nset grid\n");
 	fprintf(to, "set key below vertical maxrows 8\n");
 	put_title(to, e, e->plan->title);
-	fprintf(to, "set yrange [-2:105]\nset xlabel \"%s\"\n",
+	fprintf(to, "set yrange [-2:105]\nset xlabel \"%s\" offset 0,0.6\n",
 		clock ? "time, seconds" : "scanned, passes");
 	fprintf(to, "set ylabel \"hot set cached, %%\"\n");
 	plot_timelines(to, e, 2);
@@ -339,7 +339,7 @@ static void draw_curve(FILE *to, const struct exploration *e)
 	fprintf(to,
 		"set xtics (\"1/4096\" 1./4096, \"1/1024\" 1./1024, \"1/256\" 1./256, \"1/64\" 1./64, \"1/16\" 1./16, \"1/4\" 1./4, \"1\" 1, \"4\" 4, \"16\" 16, \"64\" 64)\n");
 	fprintf(to,
-		"set xlabel \"reuse distance, distinct pages by pages of memory\"\n");
+		"set xlabel \"reuse distance, distinct pages by pages of memory\" offset 0,0.6\n");
 	fprintf(to, "set ylabel \"hot reads that found their page, %%\"\n");
 	for (unsigned int r = 0; r < n; r++) {
 		const struct curve_bin *bin = e->results[runs[r]].curve;
