@@ -65,8 +65,8 @@ ratios()
 for recipe in report1:36 report2:36 report3:6; do
 	runs=${recipe#*:}
 	recipe=${recipe%:*}
-	ratios $recipe 1 >"$CHECK_TMP/full"
-	ratios $recipe 1/16 >"$CHECK_TMP/scaled"
+	ratios "$recipe" 1 >"$CHECK_TMP/full"
+	ratios "$recipe" 1/16 >"$CHECK_TMP/scaled"
 	: >"$why"
 	[ "$(wc -l <"$CHECK_TMP/full")" -ge "$runs" ] || echo "$recipe has $(wc -l <"$CHECK_TMP/full") runs" >"$why"
 	diff "$CHECK_TMP/full" "$CHECK_TMP/scaled" >"$log" || echo "$recipe: the ratios differ" >>"$why"

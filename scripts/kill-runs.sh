@@ -268,7 +268,7 @@ explorer()
 		draw data 2
 		reps=$((reps + 3))
 	fi
-	arguments=(--mem=32M --touches=1 --reclaim=classic,mglru "--reps=$reps")
+	arguments=(--mem=32M --touches=1 "--reclaim=classic,mglru" "--reps=$reps")
 	[ "$data" -eq 1 ] || arguments+=(--files=sparse)
 	[[ " $*" == *" MM_CACHE_DIR="* ]] || arguments+=("--read-ahead=$read_ahead_kb")
 	run_start "$to" "$@" setsid "$program" "${arguments[@]}"

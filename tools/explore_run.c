@@ -464,8 +464,9 @@ static int work_in_lab(struct work *w, const struct setting *like)
 	if (!err) {
 		env_read(w->e->env, lab);
 		drop_limit(w->e->env);
-	} else if (needs_any(&lab->needs))
+	} else if (needs_any(&lab->needs)) {
 		refuse_all(w, &lab->needs);
+	}
 	for (unsigned int i = 0; !err && !stopped && i < w->e->plan->nr_runs;
 	     i++)
 		if (w->mine[i])
