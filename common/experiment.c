@@ -103,30 +103,21 @@ static const struct reader_ops *scan_ops(const struct experiment *exp,
 }
 
 #define GET_ZIPF 0.99
-/*
- * Windows, in percent of the limit, and how many are measured: GETs beside SCANs,
- * and runs of SCAN, are few; GETs alone are thousands in one window.
- */
-#define WINDOW_PCT 200
-#define WINDOW_ALONE_PCT 100
-#define WINDOWS 3
-#define WINDOWS_GET_ALONE 1
 
 static struct get_scan requests_of(const struct experiment *exp,
 				   const struct arm *arm, uint64_t seed)
 {
 	const struct workload *w = &exp->workload;
 	uint64_t records = exp->scan_bytes / RECORD_BYTES;
-	bool alone = arm->no_get || arm->no_scan;
-	unsigned int window = alone ? WINDOW_ALONE_PCT : WINDOW_PCT;
 	uint64_t scanned = records;
+	struct get_scan of;
 
 	if (!w->store.workers)
 		return (struct get_scan){ 0 };
 	if (w->store.scanned_pct && !arm->scan_all)
 		scanned = exp->mem_bytes / RECORD_BYTES * w->store.scanned_pct /
 			  100;
-	return (struct get_scan){
+	of = (struct get_scan){
 		.records = records,
 		.scanned = scanned / SCAN_ALIGN * SCAN_ALIGN,
 		.memory = exp->mem_bytes,
@@ -135,12 +126,12 @@ static struct get_scan requests_of(const struct experiment *exp,
 		.zipf = arm->no_skew ? 0 : GET_ZIPF,
 		.workers = w->store.workers,
 		.mixed = w->store.mixed,
-		.window = exp->mem_bytes * window / 100,
-		.measured = arm->no_scan ? WINDOWS_GET_ALONE : WINDOWS,
 		.seed = seed,
 		.buffer = scan_buffer(exp),
 		.read_by = scan_ops(exp, arm),
 	};
+	get_scan_windows(&of);
+	return of;
 }
 
 /* What @arm makes of the workload. */

@@ -14,9 +14,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MIB ((uint64_t)1024 * 1024)
 /* A worker's turn lasts while about this part of the memory is asked for. */
 #define TURNS 32
+
+#define WINDOWS 3
+#define WINDOWS_GET_ALONE 1
+
+void get_scan_windows(struct get_scan *of)
+{
+	of->window = of->run && of->gets ? of->memory * 2 : of->memory;
+	of->measured = of->run ? WINDOWS : WINDOWS_GET_ALONE;
+}
 
 /* ----- which requests ----- */
 
@@ -37,7 +45,8 @@ static uint64_t turn_of(const struct get_scan *of)
 void store_requests_begin(struct store_requests *requests,
 			  const struct get_scan *of)
 {
-	uint64_t bytes = of->buffer < MIB ? of->buffer : MIB;
+	uint64_t bytes = of->buffer < STORE_BUFFER_MAX ? of->buffer :
+							 STORE_BUFFER_MAX;
 
 	*requests = (struct store_requests){
 		.of = of,

@@ -30,6 +30,7 @@ struct reader_ops;
 #define RECORD_BYTES 1024
 #define SCAN_ALIGN 16 /* records; a run begins at a multiple */
 #define WORKERS_MAX 8
+#define STORE_BUFFER_MAX (1024 * 1024)
 
 /*
  * Sizes are in records, but for @memory in bytes.
@@ -44,7 +45,7 @@ struct reader_ops;
  * @mixed:    each makes GETs, and SCANs in turn
  * @window:   bytes asked for (a GET asks for a page) in one window
  * @measured: windows, after a warm-up that ends by WARM_PERMILLE
- * @buffer:   bytes that a SCAN reads at a time, 1 MiB at most
+ * @buffer:   bytes that a SCAN reads at a time, STORE_BUFFER_MAX at most
  */
 struct get_scan {
 	uint64_t records;
@@ -68,6 +69,12 @@ struct get_scan {
  */
 #define WARM_PERMILLE 30
 #define WARM_WINDOWS_MAX 6
+
+/*
+ * get_scan_windows() - set @window and @measured, by what else is in @of: GETs
+ * beside SCANs, and runs of SCANs, are few; GETs alone are thousands in one window.
+ */
+void get_scan_windows(struct get_scan *of);
 
 /*
  * One read, of @records from @record on.

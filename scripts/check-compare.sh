@@ -636,7 +636,7 @@ rm noise.log
 # ----- sanitizers, and how often the procedure is wrong -----
 
 libs=$(pkg-config --cflags --libs gsl jansson libarchive 2>/dev/null || echo -lgsl -lgslcblas -ljansson -larchive -lm)
-sources=("$CHECK_TOP"/tools/{mm-cache-compare,compare,compare_read,compare_stat,compare_print,compare_figure,ktap_parse,printable,text}.c)
+sources=("$CHECK_TOP"/tools/{mm-cache-compare,compare,compare_read,compare_stat,compare_print,compare_figure,gnuplot,ktap_parse,printable,text}.c)
 sanitized()
 {
 	# shellcheck disable=SC2086 # several options

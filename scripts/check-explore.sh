@@ -3,7 +3,7 @@
 #
 # mm-cache-explore: what it refuses, what it measures where the answer is known,
 # the clock's pace, its tables and figures, and that it leaves the machine as it was
-# when it is interrupted.
+# when it is interrupted; killed it is by check-kills.sh.
 . "$(dirname "$0")/check-lib.sh"
 . "$(dirname "$0")/leftovers.sh"
 
@@ -47,7 +47,8 @@ refused()
 	refused 1 "a set that does not fit cannot be kept" --dry-run --hot=64M
 	refused 1 "more than any machine does" --dry-run --pace=clock --rate=5000000
 	refused 0 "hot 25.6 MiB" --dry-run
-	refused 64 "recipes/report3" report3
+	refused 1 "GETs and SCANs are all" --dry-run --workers=4 --touches=1
+	refused 64 "recipes/report9" report9
 	MM_CACHE_DIR=$CHECK_TMP refused 64 "no --fs" --fs=xfs
 } >"$why"
 verdict refuses
@@ -61,11 +62,13 @@ ratios()
 			printf "%s %.3f %.2f %.3f\n", $1,
 				n[1] ? n[2] / n[1] : 0, n[1] ? n[3] / n[1] : 0, n[4] }'
 }
-for recipe in report1 report2; do
-	ratios $recipe 1 >"$CHECK_TMP/full"
-	ratios $recipe 1/16 >"$CHECK_TMP/scaled"
+for recipe in report1:36 report2:36 report3:6; do
+	runs=${recipe#*:}
+	recipe=${recipe%:*}
+	ratios "$recipe" 1 >"$CHECK_TMP/full"
+	ratios "$recipe" 1/16 >"$CHECK_TMP/scaled"
 	: >"$why"
-	[ "$(wc -l <"$CHECK_TMP/full")" -ge 36 ] || echo "$recipe has $(wc -l <"$CHECK_TMP/full") runs" >"$why"
+	[ "$(wc -l <"$CHECK_TMP/full")" -ge "$runs" ] || echo "$recipe has $(wc -l <"$CHECK_TMP/full") runs" >"$why"
 	diff "$CHECK_TMP/full" "$CHECK_TMP/scaled" >"$log" || echo "$recipe: the ratios differ" >>"$why"
 	verdict "$recipe-keeps-its-ratios"
 done
@@ -113,9 +116,10 @@ run "$log" "$explore" --mem=32M --warm=1 --touches=0.2 --passes=2 \
 {
 	[ "$RUN_STATUS" -eq 0 ] || echo "exit status $RUN_STATUS"
 	[ "$(wc -l <"$csv")" -eq 7 ] || echo "the CSV has $(wc -l <"$csv") lines, must have 7"
-	is "kept without a scan" "$(value "$csv" 1 2 kept)" "v == 1"
-	is "missed without a scan" "$(value "$csv" 1 2 missed)" "v == 0"
-	is "kept beside a scan by O_DIRECT" "$(value "$csv" 3 2 kept)" "v == 1"
+	is "kept without a scan" "$(value "$csv" 1 2 kept)" "v >= 0.95"
+	is "missed without a scan" "$(value "$csv" 1 2 missed)" "v <= 0.05"
+	# What is read now and then, another reclaimer of the machine may find idle.
+	is "kept beside a scan by O_DIRECT" "$(value "$csv" 3 2 kept)" "v >= 0.95"
 	is "kept beside a plain scan" "$(value "$csv" 2 1 kept)" "v <= 0.9"
 	is "kept by exact LRU" "$(value "$csv" 2 1 lru_kept)" "v > 0.03 && v < 0.25"
 	is "missed in the second pass" "$(value "$csv" 2 2 missed)" "v >= 0.1 && v <= 0.9"
@@ -141,7 +145,7 @@ verdict measures
 		print "no kernel\n" if $all->{env}{kernel} !~ /^Linux/;
 		print "not complete\n" if !$all->{complete};
 		print "kept: $runs->[0]{passes}[1]{kept}{median}\n"
-			if $runs->[0]{passes}[1]{kept}{median} != 1;
+			if $runs->[0]{passes}[1]{kept}{median} < 0.95;
 		print "timeline: " . @{$runs->[1]{timeline}} . "\n"
 			if @{$runs->[1]{timeline}} < 60;
 		my $reads = 0;
@@ -178,6 +182,49 @@ verdict figures
 } >"$why" 2>&1
 verdict load
 
+# --- GETs and SCANs
+
+# GETs to which all records are alike find next to none of a store of 11 times the
+# memory; those by Zipf's law do. The table has the change from one to the other.
+cat >"$CHECK_TMP/recipe" <<'END'
+set mem=32M scan=1100% buffer=16K files=sparse workers=4
+run zipf=0.99,0
+column skewed zipf=0.99
+column alike zipf=0
+change by
+row GET missed pass=1
+row rate gets pass=1
+figure missed
+END
+change()
+{
+	awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "missed_measured") at = i; next }
+		{ v[$1, $2] = $at; sum[$1] += $at }
+		END {
+			a = 100 * (v[2, 1] / v[1, 1] - 1)
+			b = 100 * (v[2, 2] / v[1, 2] - 1)
+			printf "%+.2f %% [%+.2f..%+.2f]\n", 100 * (sum[2] / sum[1] - 1),
+				a < b ? a : b, a < b ? b : a
+		}' "$1"
+}
+run "$log" "$explore" "$CHECK_TMP/recipe" --reps=2 --csv="$csv" --figure="$CHECK_TMP/store"
+{
+	[ "$RUN_STATUS" -eq 0 ] || echo "exit status $RUN_STATUS"
+	is "missed of what all are alike" "$(value "$csv" 2 1 missed)" "v > 0.8 && v < 0.97"
+	is "the same by exact LRU" "$(value "$csv" 2 1 lru_missed)" "v > 0.85 && v < 0.97"
+	is "missed by Zipf's law" "$(value "$csv" 1 1 missed)" "v > 0.4 && v < 0.75"
+	is "the same by exact LRU" "$(value "$csv" 1 1 lru_missed)" "v > 0.5 && v < 0.75"
+	is "scan_missed" "$(value "$csv" 1 1 scan_missed)" "v > 0.75 && v < 1"
+	is "GETs by SCAN" "$(awk "BEGIN { print $(value "$csv" 1 1 gets) / $(value "$csv" 1 1 scans) }")" \
+		"v > 85 && v < 100"
+	is "the wait of a GET" "$(value "$csv" 1 1 wait)" "v > 0"
+	grep -qF "| $(change "$csv") " "$log" || echo "the table does not have the change, $(change "$csv")"
+	[ -s "$CHECK_TMP/store.svg" ] || echo "no figure"
+	leftovers
+} >"$why" 2>&1
+verdict gets-and-scans
+
 # --- by the clock
 
 # Others may take the CPU: one of ten tries must be right.
@@ -197,8 +244,10 @@ for try in 1 2 3 4 5 6 7 8 9 10; do
 done
 verdict pace
 # 900000 reads a second, each a system call or two, are more than one thread makes.
-run "$log" "$explore" --mem=32M --pace=clock --rate=900000 --throttle=100 --reps=1
+run "$log" "$explore" --mem=32M --pace=clock --rate=900000 --throttle=100 --reps=1 --csv="$csv"
 {
+	is "late reads" "$(value "$csv" 1 1 late)" "v > 0.9 && v <= 1"
+	is "the rate" "$(value "$csv" 1 1 rate)" "v > 0 && v < 891000"
 	grep -q "this machine cannot keep the pace" "$log" || echo "a rate that is not had is not said"
 } >"$why" 2>&1
 verdict pace-is-said
@@ -251,21 +300,5 @@ for when in 0.3 1.5 "^1 of 50" "^3 of 50"; do
 done
 stop "^2 of 50" TERM yes >"$why" 2>&1
 verdict stopped-by-term
-
-# Killed itself, its worker ends by itself, and the machine is put back.
-{
-	run_before
-	run_start "$log" "$explore" --mem=64M --touches=1 --reps=50
-	await '^1 of 50'
-	kill -KILL "$RUN_PID"
-	run_wait
-	for _ in {1..100}; do
-		[ -n "$(run_processes)" ] || break
-		sleep 0.1
-	done
-	[ -z "$(run_processes)" ] || echo "processes are left 10 s after the kill"
-	leftovers
-} >"$why" 2>&1
-verdict killed
 
 check_done

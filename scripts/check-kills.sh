@@ -41,6 +41,9 @@ check_run install make -s -C "$CHECK_TOP" install INSTALL_PATH="$BUILD_DIR/insta
 watched kills "$CHECK_TOP/scripts/kill-runs.sh" --build "$BUILD_DIR" ${KILLS:+--kills "$KILLS"} \
 	--seed "${SEED:-$RANDOM}"
 
+watched explorer-kills "$CHECK_TOP/scripts/kill-runs.sh" --explorer --build "$BUILD_DIR" \
+	${KILLS:+--kills "$KILLS"} --seed "${SEED:-$RANDOM}"
+
 # --- in a row
 
 watched runs-in-a-row "$CHECK_TOP/scripts/repeat-runs.sh" --build "$BUILD_DIR" "${RUNS:-10}"

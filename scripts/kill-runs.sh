@@ -12,6 +12,7 @@ usage: scripts/kill-runs.sh [OPTION...]
   --kills N      how many (default: each kind once)
   --seed N       of the moments; it is printed, and repeats them
   --kinds A,B    these, instead of most (see below)
+  --explorer     runs of mm-cache-explore, instead of a test program
   --alone        nobody else uses this machine, a guest: use the kernel's own
                  lru_gen, and count whatever is otherwise. Without it, files stand
                  for lru_gen, and the runs have a /run of their own
@@ -25,8 +26,9 @@ Needs make, and make install. In a guest:
 A kind is WHAT-SIGNAL. What is killed: the "program"; its "test" process; the
 "body" of that and the "trial" in it; the "keeper"; "keeper-and-program";
 "everything" of the run; the program's process "group"; the "runner-group", which
-is that of the kernel's runner. Then there are ends that are no kill: timeout of
-the runner, memcg-oom, and failed-assertion.
+is that of the kernel's runner. The explorer has a "worker", which has the lab, in
+place of test and body, and no runner. Then there are ends that are no kill: timeout
+of the runner, memcg-oom, and failed-assertion.
 
 The state of the machine, by scripts/machine-state.sh, must be as before within
 2 s of the end; where keeper and program are both killed, of the next run's end.
@@ -56,11 +58,21 @@ kinds=(
 	group-{KILL,TERM,INT,HUP} runner-group-{KILL,TERM,INT,HUP}
 	runner-timeout memcg-oom failed-assertion
 )
-parts="program|test|body|trial|keeper|keeper-and-program|everything|group|runner-group"
+explorer_kinds=(
+	program-{KILL,TERM,INT,HUP,QUIT} worker-{KILL,TERM,INT} trial-KILL
+	keeper-{KILL,TERM} keeper-and-program-KILL everything-{KILL,TERM}
+	group-{KILL,TERM,INT,HUP}
+)
+parts="program|test|body|worker|trial|keeper|keeper-and-program|everything|group|runner-group"
 kill_pattern="^($parts)-(KILL|TERM|INT|HUP|QUIT|ALRM)$"
 top=$(cd "$(dirname "$0")/.." && pwd -P)
 arguments=("$@")
 kills='' seed=$RANDOM alone='' build=$top/build
+name=pread_hot_set levels=(program test body trial)
+if [[ " $* " == *" --explorer "* ]]; then
+	name=mm-cache-explore levels=(program worker trial)
+	kinds=("${explorer_kinds[@]}")
+fi
 while [ $# -gt 0 ]; do
 	case $1 in
 	--help)
@@ -69,6 +81,10 @@ while [ $# -gt 0 ]; do
 		;;
 	--alone)
 		alone=yes
+		shift
+		continue
+		;;
+	--explorer)
 		shift
 		continue
 		;;
@@ -95,8 +111,8 @@ for number in "$kills" "$seed"; do
 	[[ $number =~ ^[0-9]{1,5}$ ]] || die 64 "$number is no number, or a large one"
 done
 
-name=pread_hot_set
 program=$build/install/mm-cache/$name
+[ $name = pread_hot_set ] || program=$build/tools/$name
 runner=$build/install/run_kselftest.sh
 shim=$build/check/shim.so
 [ "$(id -u)" -eq 0 ] || die 4 "needs root"
@@ -159,6 +175,8 @@ is_planned()
 	local plan='^1\.\.'
 
 	[[ $1 != runner* ]] || plan='^# 1\.\.'
+	# The explorer tells of its first trial.
+	[ $name = pread_hot_set ] || plan='^[0-9]* of '
 	grep -q "$plan" "$log"
 }
 
@@ -168,7 +186,7 @@ look()
 	local kind=$1 pid parent comm stat level programs=" "
 	local -A parent_of=()
 
-	part=([program]='' [keeper]='' [test]='' [body]='' [trial]='' [everything]='')
+	part=([program]='' [keeper]='' [test]='' [body]='' [worker]='' [trial]='' [everything]='')
 	for pid in $(run_processes); do
 		read -r stat 2>/dev/null <"/proc/$pid/stat" || continue
 		comm=${stat#*\(}
@@ -177,12 +195,12 @@ look()
 		part[everything]+="$pid "
 		parent_of[$pid]=$parent
 		case $comm in
-		"$name") programs+="$pid " ;;
+		"${name:0:15}") programs+="$pid " ;; # all that the kernel keeps of it
 		mm-cache-keeper) part[keeper]+="$pid " ;;
 		esac
 	done
-	# The program has a process for each test, that one for its body, which has
-	# one for each trial.
+	# A test program has a process for each test, that one for its body, which has
+	# one for each trial. The explorer has one for each lab, that one for each trial.
 	for pid in $programs; do
 		level=0
 		parent=${parent_of[$pid]}
@@ -190,12 +208,7 @@ look()
 			level=$((level + 1))
 			parent=${parent_of[$parent]}
 		done
-		case $level in
-		0) part[program]+="$pid " ;;
-		1) part[test]+="$pid " ;;
-		2) part[body]+="$pid " ;;
-		*) part[trial]+="$pid " ;;
-		esac
+		part[${levels[level]:-trial}]+="$pid "
 	done
 	# It is the program from the start, whatever is before it.
 	if is_alive "$RUN_PID"; then
@@ -210,7 +223,7 @@ look()
 		[ -z "${part[keeper]}" ] || phase="setting up"
 	elif [ -n "${part[trial]}" ]; then
 		phase="in a trial"
-	elif [ -n "${part[test]}" ]; then
+	elif [ -n "${part[test]}${part[worker]}" ]; then
 		phase="between trials"
 	else
 		phase="between tests"
@@ -244,6 +257,23 @@ seconds() { printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)); }
 # draw VARIABLE BELOW: not by $(), for a subshell has a RANDOM of its own.
 draw() { printf -v "$1" %d $(((RANDOM << 15 | RANDOM) % $2)); }
 
+# explorer KIND LOG REPETITIONS VARIABLE...: with data and without, for it takes its
+# time to write them; under both kinds of reclaim.
+explorer()
+{
+	local kind=$1 to=$2 reps=$3 data=0 arguments
+	shift 3
+
+	if [ "$kind" != next ]; then
+		draw data 2
+		reps=$((reps + 3))
+	fi
+	arguments=(--mem=32M --touches=1 "--reclaim=classic,mglru" "--reps=$reps")
+	[ "$data" -eq 1 ] || arguments+=(--files=sparse)
+	[[ " $*" == *" MM_CACHE_DIR="* ]] || arguments+=("--read-ahead=$read_ahead_kb")
+	run_start "$to" "$@" setsid "$program" "${arguments[@]}"
+}
+
 # start KIND FAULT STORAGE-VARIABLE...: half of the runs go from test to test; the
 # others have one, which lasts so long that it is no end of its own that is seen.
 start()
@@ -257,7 +287,7 @@ start()
 		tests=(-v classic_warm)
 		to=$log.next
 		;;
-	program-* | group-* | runner-* | everything-* | keeper-and-*)
+	program-* | worker-* | group-* | runner-* | everything-* | keeper-and-*)
 		draw long 2
 		draw variant ${#variants[@]}
 		if [ "$long" -eq 1 ]; then
@@ -269,6 +299,10 @@ start()
 
 	[ -z "$RUN_LRU_GEN" ] || faults+=${faults:+,}lru-gen=$RUN_LRU_GEN
 	[ -z "$faults" ] || set -- "$@" "CACHE_SHIM=$faults" "LD_PRELOAD=$shim"
+	if [ $name = mm-cache-explore ]; then
+		explorer "$kind" "$to" "$reps" "$@"
+		return
+	fi
 	set -- "$@" "MM_CACHE_REPS=$reps" "MM_CACHE_READ_AHEAD_KB=$read_ahead_kb" \
 		"KSELFTEST_${name^^}_ARGS=${tests[*]}" setsid
 	case $kind in
@@ -391,6 +425,7 @@ time_run()
 	if grep -q '^1\.\.0 # SKIP need: ' "$log"; then
 		die 4 "$(sed -n 's/^1\.\.0 # SKIP //p' "$log")"
 	fi
+	[ "$RUN_STATUS" -ne 4 ] || die 4 "$(grep -m 1 '^not measured' "$log")"
 	if ! is_planned undisturbed || ! leftovers; then
 		show_log
 		die 1 "a run that nobody disturbs does not end well"

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "compare_figure.h"
 
+#include "gnuplot.h"
 #include "text.h"
 
+#include <err.h>
+#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <err.h>
 
 #define WIDTH 1200 /* pixels */
 #define ROW 22
@@ -26,30 +24,6 @@
 static const char *const colours[] = { "#1f4e9c", "#d9660a", "#5b8c2a",
 				       "#8a3b8f", "#7f6a00", "#008b8b" };
 #define NR_COLOURS (sizeof(colours) / sizeof(*colours))
-
-static bool ends_in(const char *s, const char *end)
-{
-	size_t len = strlen(s), e = strlen(end);
-
-	return len > e && !strcmp(s + len - e, end);
-}
-
-bool compare_can_draw(const char *path)
-{
-	return ends_in(path, ".svg") || ends_in(path, ".png");
-}
-
-/* In gnuplot's single quotes only they themselves mean anything. */
-static void print_quoted(FILE *out, const char *s)
-{
-	fputc('\'', out);
-	for (; *s; s++) {
-		if (*s == '\'')
-			fputc('\'', out);
-		fputc(*s, out);
-	}
-	fputc('\'', out);
-}
 
 static bool is_kept(const struct compare_number *n)
 {
@@ -140,9 +114,9 @@ static void open_panel(const struct panel *p, const char *title,
 		"set title ",
 		p->top, p->bottom, LABELS, p->rows + 0.6,
 		p->bottom - (FOOT - 12) / p->height);
-	print_quoted(p->out, title);
+	gnuplot_quote(p->out, title);
 	fputs("\nset xlabel ", p->out);
-	print_quoted(p->out, axis);
+	gnuplot_quote(p->out, axis);
 	fputs("\nset ytics nomirror scale 0 (", p->out);
 }
 
@@ -167,7 +141,7 @@ static void print_retention(const struct panel *p)
 		if (!is_retention(n, p->all))
 			continue;
 		fputs(comma, p->out);
-		print_quoted(p->out, n->owner);
+		gnuplot_quote(p->out, n->owner);
 		fprintf(p->out, " %zu", ++row);
 		comma = ", ";
 	}
@@ -180,14 +154,14 @@ static void print_retention(const struct panel *p)
 		fprintf(p->out,
 			"%s'-' using 2:1:3:4 with xerrorbars lw 2 pt 7 ps 0.8 lc rgb '%s' title ",
 			comma, colours[s % NR_COLOURS]);
-		print_quoted(p->out, set->name);
+		gnuplot_quote(p->out, set->name);
 		comma = ", ";
 	}
 	for (size_t k = 0; k < sizeof(controls) / sizeof(*controls); k++) {
 		fprintf(p->out,
 			", '-' using 2:1 with points pt %d ps 0.9 lc rgb '#555555' title ",
 			controls[k].point);
-		print_quoted(p->out, controls[k].name);
+		gnuplot_quote(p->out, controls[k].name);
 	}
 	fputc('\n', p->out);
 	for (size_t s = 0; s < sets; s++) {
@@ -294,7 +268,7 @@ static void print_intervals(const struct panel *p)
 				     p->report->nr > 1 ? ": " : "", n->owner,
 				     n->name, margin + 1);
 			fputs(comma, p->out);
-			print_quoted(p->out, label);
+			gnuplot_quote(p->out, label);
 			fprintf(p->out, " %zu", ++row);
 			comma = ", ";
 			free(label);
@@ -319,31 +293,40 @@ static void print_intervals(const struct panel *p)
 		print_interval_rows(p, v);
 }
 
-static void print_script(FILE *out, const char *path,
-			 const struct compare_report *report)
-{
-	struct panel kept = { .out = out, .report = report };
-	struct panel change = { .out = out, .report = report };
-	double height, used;
+struct drawing {
+	struct panel kept, change;
+	double height;
+};
 
-	kept.rows = count_rows(report, 1, is_retention, &kept.all);
-	change.rows = count_rows(report, report->nr, is_interval, &change.all);
-	height = 2 * (HEAD + FOOT) + ROW * (kept.rows + change.rows + 2);
-	used = HEAD;
-	kept.height = height;
-	change.height = height;
-	kept.top = 1 - used / height;
-	used += ROW * (kept.rows + 1);
-	kept.bottom = 1 - used / height;
+static void make_drawing(struct drawing *d, const struct compare_report *report)
+{
+	double used = HEAD;
+
+	*d = (struct drawing){ .kept.report = report, .change.report = report };
+	d->kept.rows = count_rows(report, 1, is_retention, &d->kept.all);
+	d->change.rows =
+		count_rows(report, report->nr, is_interval, &d->change.all);
+	d->height =
+		2 * (HEAD + FOOT) + ROW * (d->kept.rows + d->change.rows + 2);
+	d->kept.height = d->height;
+	d->change.height = d->height;
+	d->kept.top = 1 - used / d->height;
+	used += ROW * (d->kept.rows + 1);
+	d->kept.bottom = 1 - used / d->height;
 	used += FOOT + HEAD;
-	change.top = 1 - used / height;
-	used += ROW * (change.rows + 1);
-	change.bottom = 1 - used / height;
-	fprintf(out,
-		"set terminal %s noenhanced font 'Helvetica,11' size %d,%.0f background rgb 'white'\nset output ",
-		ends_in(path, ".svg") ? "svg" : "pngcairo", WIDTH, height);
-	print_quoted(out, path);
-	fputs("\nset multiplot\nset grid xtics lc rgb '#dddddd'\n"
+	d->change.top = 1 - used / d->height;
+	used += ROW * (d->change.rows + 1);
+	d->change.bottom = 1 - used / d->height;
+}
+
+static void print_script(FILE *out, const void *arg)
+{
+	const struct drawing *d = arg;
+	struct panel kept = d->kept, change = d->change;
+
+	kept.out = out;
+	change.out = out;
+	fputs("set multiplot\nset grid xtics lc rgb '#dddddd'\n"
 	      "set border 3\n"
 	      "set xtics nomirror\n",
 	      out);
@@ -355,34 +338,23 @@ static void print_script(FILE *out, const char *path,
 		fputs("set label 1 'no retention and no interval to show' at screen 0.3,0.5\n"
 		      "unset border\nunset tics\nplot [0:1][0:1] NaN notitle\n",
 		      out);
-	fputs("unset multiplot\nset output\n", out);
+	fputs("unset multiplot\n", out);
 }
 
 bool compare_figure(const char *path, const struct compare_report *report)
 {
-	sighandler_t before;
-	struct stat st;
-	FILE *gnuplot;
-	int status;
+	struct drawing d;
+	int err;
 
-	/* An old figure would be taken for the new one. */
-	unlink(path);
-	before = signal(SIGPIPE, SIG_IGN);
-	gnuplot = popen("exec gnuplot", "w");
-	if (!gnuplot) {
-		warn("gnuplot");
-		signal(SIGPIPE, before);
-		return false;
-	}
-	print_script(gnuplot, path, report);
-	status = pclose(gnuplot);
-	signal(SIGPIPE, before);
-	if (status == 0 && !stat(path, &st) && st.st_size > 0)
-		return true;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+	make_drawing(&d, report);
+	err = gnuplot_draw(path, WIDTH, (unsigned int)d.height, print_script,
+			   &d);
+	if (err == -EOPNOTSUPP)
 		warnx("%s: not drawn: gnuplot is missing (Debian: gnuplot-nox)",
 		      path);
-	else
+	else if (err == -EIO)
 		warnx("%s: not drawn: gnuplot failed, see above", path);
-	return false;
+	else if (err)
+		warnx("%s: not drawn: %s", path, strerror(-err));
+	return !err;
 }

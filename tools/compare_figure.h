@@ -14,7 +14,4 @@
  */
 bool compare_figure(const char *path, const struct compare_report *report);
 
-/* compare_can_draw() - does the name of the file end in .svg or .png? */
-bool compare_can_draw(const char *path);
-
 #endif

@@ -2,31 +2,20 @@
 #include "explore_figure.h"
 
 #include "explore_report.h"
+#include "gnuplot.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #define WIDTH 1000
 #define HEIGHT 560
 #define TALL 760
 #define LINES_MAX 8 /* runs in one figure that can be told apart */
 #define BIN_READS_MIN 20 /* of a point on the curve */
-
-/* In double quotes for gnuplot, which has only these and backslashes special. */
-static void put_text(FILE *to, const char *text)
-{
-	fputc('"', to);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', to);
-		fputc(*text, to);
-	}
-	fputc('"', to);
-}
 
 /* What it was measured on, below the title. */
 static void put_title(FILE *to, const struct exploration *e, const char *title)
@@ -52,7 +41,7 @@ static void put_title(FILE *to, const struct exploration *e, const char *title)
 
 		if (end)
 			*end++ = '\0';
-		put_text(to, line);
+		gnuplot_quote(to, line);
 		if (end)
 			fprintf(to, ".\"\\n\".");
 		line = end;
@@ -63,37 +52,30 @@ static void put_title(FILE *to, const struct exploration *e, const char *title)
 struct drawing {
 	const struct exploration *e;
 	void (*draw)(FILE *to, const struct exploration *e);
-	int height;
+	unsigned int height;
 };
 
-/* The same script for each kind of file, on standard input. */
+static void print_script(FILE *to, const void *arg)
+{
+	const struct drawing *d = arg;
+
+	d->draw(to, d->e);
+}
+
 static int draw(const struct drawing *d, const char *name)
 {
-	static const char *const kinds[][2] = { { "svg", "svg" },
-						{ "png", "pngcairo" } };
-	int status;
-	FILE *to;
+	static const char *const kinds[] = { "svg", "png" };
+	int err = 0;
 
-	if (system("command -v gnuplot >/dev/null 2>&1"))
-		return -EOPNOTSUPP;
-	to = popen("gnuplot", "we");
-	if (!to)
-		return -errno;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		char path[4200];
+	for (size_t i = 0; !err && i < sizeof(kinds) / sizeof(*kinds); i++) {
+		char path[PATH_MAX];
 
-		snprintf(path, sizeof(path), "%s.%s", name, kinds[i][0]);
-		fprintf(to, "reset session\n");
-		fprintf(to,
-			"set terminal %s noenhanced size %d,%d font \"sans,10\" background \"white\"\nset output ",
-			kinds[i][1], WIDTH, d->height);
-		put_text(to, path);
-		fprintf(to, "\n");
-		d->draw(to, d->e);
-		fprintf(to, "unset output\n");
+		if (snprintf(path, sizeof(path), "%s.%s", name, kinds[i]) >=
+		    (int)sizeof(path))
+			return -ENAMETOOLONG;
+		err = gnuplot_draw(path, WIDTH, d->height, print_script, d);
 	}
-	status = pclose(to);
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
+	return err;
 }
 
 /* ----- the table ----- */
@@ -180,7 +162,7 @@ static void draw_table(FILE *to, const struct exploration *e)
 		if (!is_drawn(e, r))
 			continue;
 		fprintf(to, "%s", at ? ", " : "");
-		put_text(to, plan->rows[r].label);
+		gnuplot_quote(to, plan->rows[r].label);
 		fprintf(to, " %u", at++);
 	}
 	fprintf(to, ")\nset xrange [-0.6:%g]\nset grid y\n", at - 0.4);
@@ -195,7 +177,7 @@ static void draw_table(FILE *to, const struct exploration *e)
 			fprintf(to,
 				"%s$here%u using ($1+%g):2:3:4 with yerrorbars pt 7 ps 0.8 lc %u title ",
 				comma, c, off, c + 1);
-			put_text(to, plan->columns[c].label);
+			gnuplot_quote(to, plan->columns[c].label);
 			comma = ", ";
 		}
 		if (has_report(e, c)) {
@@ -294,7 +276,8 @@ static void plot_timelines(FILE *to, const struct exploration *e, int column)
 	for (unsigned int i = 0; i < n; i++) {
 		fprintf(to, "%s$time%u using 1:%d with lines lw 2 lc %u title ",
 			i ? ", " : "", runs[i], column, i + 1);
-		put_text(to, line_title(e, runs, n, i, title, sizeof(title)));
+		gnuplot_quote(to,
+			      line_title(e, runs, n, i, title, sizeof(title)));
 	}
 	fprintf(to, "\n");
 }
@@ -311,7 +294,7 @@ static void draw_timeline(FILE *to, const struct exploration *e)
 	fprintf(to, "set multiplot layout 2,1\nset grid\n");
 	fprintf(to, "set key below vertical maxrows 8\n");
 	put_title(to, e, e->plan->title);
-	fprintf(to, "set yrange [-2:105]\nset xlabel \"%s\"\n",
+	fprintf(to, "set yrange [-2:105]\nset xlabel \"%s\" offset 0,0.6\n",
 		clock ? "time, seconds" : "scanned, passes");
 	fprintf(to, "set ylabel \"hot set cached, %%\"\n");
 	plot_timelines(to, e, 2);
@@ -356,7 +339,7 @@ static void draw_curve(FILE *to, const struct exploration *e)
 	fprintf(to,
 		"set xtics (\"1/4096\" 1./4096, \"1/1024\" 1./1024, \"1/256\" 1./256, \"1/64\" 1./64, \"1/16\" 1./16, \"1/4\" 1./4, \"1\" 1, \"4\" 4, \"16\" 16, \"64\" 64)\n");
 	fprintf(to,
-		"set xlabel \"reuse distance, distinct pages by pages of memory\"\n");
+		"set xlabel \"reuse distance, distinct pages by pages of memory\" offset 0,0.6\n");
 	fprintf(to, "set ylabel \"hot reads that found their page, %%\"\n");
 	for (unsigned int r = 0; r < n; r++) {
 		const struct curve_bin *bin = e->results[runs[r]].curve;
@@ -378,7 +361,7 @@ static void draw_curve(FILE *to, const struct exploration *e)
 				"%s$curve%u using 1:%d with linespoints lw 2 pt 7 ps %s dt %d lc %u title ",
 				comma, runs[r], i + 2, i ? "0" : "0.6", i + 1,
 				r + 1);
-			put_text(to, !i ? title : !r ? of[i] : "");
+			gnuplot_quote(to, !i ? title : !r ? of[i] : "");
 			comma = ", ";
 		}
 	}

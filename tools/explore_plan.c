@@ -229,6 +229,10 @@ static int read_line(struct plan *plan, char *line, struct lists *set,
 		snprintf(plan->title, sizeof(plan->title), "%s", words[1]);
 		return 0;
 	}
+	if (!strcmp(words[0], "change") && n == 2) {
+		snprintf(plan->change, sizeof(plan->change), "%s", words[1]);
+		return 0;
+	}
 	if (!strcmp(words[0], "column"))
 		return read_column(plan, words + 1, n - 1, why, len);
 	if (!strcmp(words[0], "row"))
@@ -242,7 +246,7 @@ static int read_line(struct plan *plan, char *line, struct lists *set,
 	}
 	return refuse(
 		why, len,
-		"%s: must be title TEXT, set, run, column, row or figure FIGURE",
+		"%s: must be title TEXT, set, run, column, change LABEL, row or figure FIGURE",
 		words[0]);
 }
 
@@ -278,6 +282,11 @@ int plan_read(struct plan *plan, const char *path, const struct lists *given,
 		snprintf(why, len, "%s:%u: %s", path, nr, what);
 	else if (!plan->nr_runs)
 		err = refuse(why, len, "%s: it has no run line", path);
+	else if (plan->change[0] && plan->nr_columns != 2)
+		err = refuse(
+			why, len,
+			"%s: change is from one column to another: of two, not of %u",
+			path, plan->nr_columns);
 	return err;
 }
 

@@ -10,6 +10,8 @@
  *   row    LABEL FIGURE pass=N KNOB=VALUE... [report TEXT...]
  *                                        what to show, of which runs; what a
  *                                        report gave, for each column
+ *   change LABEL                         one more column: the change from the first
+ *                                        one to the second, of two
  *   figure FIGURE [log]                  draw the rows that show it
  *
  * A TEXT or LABEL of several words is put in double quotes; # begins a comment.
@@ -53,6 +55,7 @@ struct plan {
 	struct setting runs[RUNS_MAX];
 	unsigned int nr_columns;
 	struct column columns[COLUMNS_MAX];
+	char change[LABEL_MAX]; /* label of that column; "": none */
 	unsigned int nr_rows;
 	struct row rows[ROWS_MAX];
 	enum figure drawn;

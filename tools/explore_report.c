@@ -12,7 +12,6 @@
 #endif
 
 #define CELL_MAX 96
-#define CELLS_MAX (1 + 2 * COLUMNS_MAX)
 
 int report_run(const struct exploration *e, const struct row *row,
 	       const struct column *column)
@@ -93,6 +92,13 @@ static void print_scale(const struct exploration *e, FILE *out)
 {
 	if (e->scale == 1)
 		return;
+	if (strcmp(e->plan->runs[0].value[KNOB_WORKERS], "0")) {
+		fprintf(out,
+			"Scaled by 1/%.4g: sizes are that much smaller, the store by limit and GETs by byte\n"
+			"scanned as at full size; the length of a SCAN and readahead are not scaled.\n",
+			1 / e->scale);
+		return;
+	}
 	fprintf(out,
 		"Scaled by 1/%.4g: sizes and seconds are that much smaller, hot set and scan by\n"
 		"limit and reads of each page by scan as at full size; buffer and readahead are\n"
@@ -126,6 +132,51 @@ static bool mixed_figures(const struct plan *plan)
 	return false;
 }
 
+/*
+ * From column 0 to column 1: of the means, and of the two runs of each repetition
+ * from the least to the most.
+ */
+static void print_change(const struct exploration *e, const struct row *row,
+			 char *buf, size_t len)
+{
+	const struct run_result *r[2];
+	double min = INFINITY, max = -INFINITY, mean[2];
+	unsigned int pairs = 0;
+
+	snprintf(buf, len, "-");
+	for (int i = 0; i < 2; i++) {
+		int run = report_run(e, row, &e->plan->columns[i]);
+
+		if (run < 0)
+			return;
+		r[i] = &e->results[run];
+		mean[i] = spread_of(r[i], row->pass, row->figure).mean;
+	}
+	if (!(mean[0] > 0))
+		return;
+	for (unsigned int n = 0; n < r[0]->reps && n < r[1]->reps; n++) {
+		double a = r[0]->watched[n].pass[row->pass - 1].of[row->figure];
+		double b = r[1]->watched[n].pass[row->pass - 1].of[row->figure];
+
+		if (!(a > 0) || isnan(b))
+			continue;
+		min = fmin(min, 100 * (b / a - 1));
+		max = fmax(max, 100 * (b / a - 1));
+		pairs++;
+	}
+	if (pairs > 1)
+		snprintf(buf, len, "%+.2f %% [%+.2f..%+.2f]",
+			 100 * (mean[1] / mean[0] - 1), min, max);
+	else
+		snprintf(buf, len, "%+.2f %%", 100 * (mean[1] / mean[0] - 1));
+}
+
+static unsigned int table_columns(const struct plan *plan)
+{
+	return 1 + plan->nr_columns * (plan->reported ? 2 : 1) +
+	       !!plan->change[0];
+}
+
 static void make_row(const struct exploration *e, const struct row *row,
 		     char (*cells)[CELL_MAX], unsigned int at)
 {
@@ -149,13 +200,16 @@ static void make_row(const struct exploration *e, const struct row *row,
 			set_cell(cells, at + 2 + c * by,
 				 row->report[c][0] ? row->report[c] : "-");
 	}
+	if (plan->change[0])
+		print_change(e, row, cells[at + table_columns(plan) - 1],
+			     CELL_MAX);
 }
 
 void report_table(const struct exploration *e, FILE *out)
 {
 	const struct plan *plan = e->plan;
 	unsigned int by = plan->reported ? 2 : 1;
-	unsigned int columns = 1 + by * plan->nr_columns;
+	unsigned int columns = table_columns(plan);
 	unsigned int rows = 1 + plan->nr_rows;
 	char(*cells)[CELL_MAX] = calloc((size_t)rows * columns, CELL_MAX);
 	unsigned int most = 0;
@@ -176,6 +230,8 @@ void report_table(const struct exploration *e, FILE *out)
 		if (plan->reported)
 			set_cell(cells, 2 + c * by, "report");
 	}
+	if (plan->change[0])
+		set_cell(cells, columns - 1, plan->change);
 	for (unsigned int r = 0; r < plan->nr_rows; r++)
 		make_row(e, &plan->rows[r], cells, (1 + r) * columns);
 	print_cells(cells, rows, columns, out);
@@ -183,6 +239,9 @@ void report_table(const struct exploration *e, FILE *out)
 	fprintf(out, "\nmean / median [min..max] of %u repetitions%s%s\n", most,
 		plan->reported ? "; beside it, what the report gave" : "",
 		e->stopped ? ", stopped early: what there is so far" : "");
+	if (plan->change[0])
+		fprintf(out,
+			"change: of the means [least..most, each repetition by itself]\n");
 	print_scale(e, out);
 	print_refused(e, out);
 }
@@ -435,8 +494,10 @@ static void load_timeline(const json_t *timeline, struct watched *w)
 static bool same_knobs(const json_t *object, const struct setting *setting)
 {
 	for (int k = 0; k < NR_KNOBS; k++) {
-		const char *value = json_string_value(
-			json_object_get(object, knobs[k].name));
+		const json_t *knob = json_object_get(object, knobs[k].name);
+		/* One that did not exist when this was written. */
+		const char *value = knob ? json_string_value(knob) :
+					   knobs[k].preset;
 
 		if (!value || strcmp(value, setting->value[k]))
 			return false;

@@ -241,7 +241,11 @@ static void note_digest(struct work *w, unsigned int run)
 	char what[160];
 
 	snprintf(what, sizeof(what), "%.1f MB/s", of[FIG_THROUGHPUT]);
-	if (!isnan(of[FIG_KEPT]))
+	if (!isnan(of[FIG_WINDOWS]))
+		snprintf(what, sizeof(what),
+			 "missed %.1f %% of GETs, %.1f %% of SCANs",
+			 100 * of[FIG_MISSED], 100 * of[FIG_SCAN_MISSED]);
+	else if (!isnan(of[FIG_KEPT]))
 		snprintf(what, sizeof(what),
 			 "kept %.1f %%, scanned at %.1f MB/s",
 			 100 * of[FIG_KEPT], of[FIG_THROUGHPUT]);
@@ -285,6 +289,7 @@ static int run_once(struct work *w, unsigned int run, unsigned int rep)
 	w->lab.options.read_ahead_kb = r->read_ahead_kb;
 	trial.name = "explore";
 	trial.seed = rep + 1;
+	trial.get_scan.seed = trial.seed;
 	trial.written = w->written;
 	trial_written(&w->lab, w->written);
 	for (int i = 0; i < TRIES && !stopped; i++) {
@@ -435,6 +440,17 @@ static void print_report(const struct exploration *e, const char *text)
 		say(e, text);
 }
 
+/* It is of the largest run, and each has its own. */
+static void drop_limit(struct env *env)
+{
+	for (unsigned int i = 0; i < env->nr; i++) {
+		char *limit = strstr(env->facts[i].value, ", limit ");
+
+		if (!strcmp(env->facts[i].key, "memcg") && limit)
+			*limit = '\0';
+	}
+}
+
 static int work_in_lab(struct work *w, const struct setting *like)
 {
 	uint64_t bytes = prepare_lab(w, like);
@@ -445,10 +461,12 @@ static int work_in_lab(struct work *w, const struct setting *like)
 
 	err = lab_open(lab, bytes, on_waiting);
 	print_report(w->e, lab->repaired.text);
-	if (!err)
+	if (!err) {
 		env_read(w->e->env, lab);
-	else if (needs_any(&lab->needs))
+		drop_limit(w->e->env);
+	} else if (needs_any(&lab->needs)) {
 		refuse_all(w, &lab->needs);
+	}
 	for (unsigned int i = 0; !err && !stopped && i < w->e->plan->nr_runs;
 	     i++)
 		if (w->mine[i])

@@ -4,6 +4,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ const struct knob knobs[NR_KNOBS] = {
 	[KNOB_WARM_BY] = { "warm-by", "pread", "as for access",
 			   "How it is read in these" },
 	[KNOB_ZIPF] = { "zipf", "0", "an exponent, 0 to 10",
-			"Popularity of the hot pages (0: all alike)" },
+			"Popularity of hot pages, or of what is asked for by GETs (0: all alike)" },
 	[KNOB_HOT_ORDER] = { "hot-order", "random", AN_ORDER,
 			     "How hot reads go through the set" },
 	[KNOB_READERS] = { "readers", "1", "1 to 8", "Readers of the hot set" },
@@ -78,6 +79,14 @@ const struct knob knobs[NR_KNOBS] = {
 			 "In logical time: what a scan at full speed is taken to run at" },
 	[KNOB_PASSES] = { "passes", "1", "1 to 16",
 			  "Times that it is scanned" },
+	[KNOB_WORKERS] = { "workers", "0", "0, or 2 to 8",
+			   "So many make GETs and SCANs to a store; no hot reads" },
+	[KNOB_MIXED] = { "mixed", "no", "yes or no",
+			 "All of them make SCANs in turn, not only the first" },
+	[KNOB_GETS] = { "gets", "92.5", A_NUMBER,
+			"GETs to a SCAN (0: only SCANs)" },
+	[KNOB_RUN] = { "run", "10000", "records, 0 to 1000000",
+		       "Length of a SCAN (0: only GETs)" },
 };
 
 static const struct {
@@ -216,6 +225,15 @@ static int check(enum knob_id id, const char *text)
 			       0;
 	case KNOB_PASSES:
 		return integer(text, 1, PASSES_MAX, &n);
+	case KNOB_WORKERS:
+		return integer(text, 0, WORKERS_MAX, &n) || n == 1 ? -EINVAL :
+								     0;
+	case KNOB_MIXED:
+		return one_of(text, "yes", "no", "no");
+	case KNOB_RUN:
+		return integer(text, 0, 1000000, &n);
+	case KNOB_GETS:
+		return number(text, 0, 1e6, &d);
 	case KNOB_TOUCHES:
 	case KNOB_RATE:
 	case KNOB_PERIOD:
@@ -465,10 +483,86 @@ static int check_sizes(const struct setting *s, const struct resolved *r,
 	return 0;
 }
 
+/* ----- GETs and SCANs ----- */
+
+/* What a store has no use for stays as it is preset, or is refused. */
+static int check_store_alone(const struct setting *s, char *why, size_t len)
+{
+	static const enum knob_id unused[] = {
+		KNOB_HOT,	KNOB_ACCESS,  KNOB_WARM,       KNOB_WARM_BY,
+		KNOB_HOT_ORDER, KNOB_READERS, KNOB_PACE,       KNOB_TOUCHES,
+		KNOB_RATE,	KNOB_PERIOD,  KNOB_LEAD,       KNOB_GAP,
+		KNOB_LIMIT,	KNOB_SCAN_BY, KNOB_SCAN_ORDER, KNOB_SCANNERS,
+		KNOB_THROTTLE,	KNOB_SPEED,   KNOB_PASSES,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(unused); i++)
+		if (!is(s, unused[i], knobs[unused[i]].preset) &&
+		    !(unused[i] == KNOB_HOT && is(s, KNOB_HOT, "0")))
+			return refuse(
+				why, len,
+				"--%s=%s and --workers=%s: GETs and SCANs are all that is asked of a store, by pread() and in logical time",
+				knobs[unused[i]].name, s->value[unused[i]],
+				s->value[KNOB_WORKERS]);
+	return 0;
+}
+
+static int check_no_store(const struct setting *s, char *why, size_t len)
+{
+	static const enum knob_id its[] = { KNOB_MIXED, KNOB_GETS, KNOB_RUN };
+
+	for (size_t i = 0; i < ARRAY_SIZE(its); i++)
+		if (!is(s, its[i], knobs[its[i]].preset))
+			return refuse(
+				why, len,
+				"--%s=%s is of GETs and SCANs: give --workers, 2 to 8",
+				knobs[its[i]].name, s->value[its[i]]);
+	return 0;
+}
+
+static int resolve_store(const struct setting *s, double limit,
+			 struct resolved *r, char *why, size_t len)
+{
+	struct get_scan *of = &r->trial.get_scan;
+
+	*of = (struct get_scan){
+		.records = r->trial.scan.bytes / RECORD_BYTES,
+		.memory = (uint64_t)limit,
+		.run = (uint64_t)value(s, KNOB_RUN),
+		.gets = (uint64_t)llround(value(s, KNOB_GETS) * 1000),
+		.zipf = value(s, KNOB_ZIPF),
+		.workers = (unsigned int)value(s, KNOB_WORKERS),
+		.mixed = is(s, KNOB_MIXED, "yes"),
+		.buffer = r->trial.scan.buffer,
+		.read_by = r->trial.scan.read_by,
+	};
+	of->scanned = of->records / SCAN_ALIGN * SCAN_ALIGN;
+	get_scan_windows(of);
+	if (!of->memory)
+		return refuse(
+			why, len,
+			"--mem=none and --workers=%u: how long is measured goes by the memory: give --mem a size",
+			of->workers);
+	if (!of->run && !of->gets)
+		return refuse(why, len,
+			      "--run=0 and --gets=0: neither SCANs nor GETs");
+	if (of->run > of->scanned)
+		return refuse(why, len,
+			      "--run=%s is longer than the store, %" PRIu64
+			      " records",
+			      s->value[KNOB_RUN], of->scanned);
+	if (of->buffer > STORE_BUFFER_MAX)
+		return refuse(why, len,
+			      "--buffer=%s: a SCAN reads 1M at most at a time",
+			      s->value[KNOB_BUFFER]);
+	return 0;
+}
+
 int setting_resolve(const struct setting *s, double scale, uint64_t available,
 		    struct resolved *r, char *why, size_t len)
 {
 	struct trial *t = &r->trial;
+	bool store = !is(s, KNOB_WORKERS, "0");
 	double limit;
 	uint64_t buffer;
 	int err;
@@ -479,7 +573,8 @@ int setting_resolve(const struct setting *s, double scale, uint64_t available,
 	r->read_ahead_kb = (unsigned int)value(s, KNOB_READ_AHEAD);
 	r->limit_ns = (uint64_t)(value(s, KNOB_LIMIT) * 1000);
 	err = resolve_memory(s, scale, available, r, &limit, why, len);
-	if (!err)
+	/* What fills the memory is the store. */
+	if (!err && !store)
 		err = resolve_size(s, KNOB_HOT, scale, limit, &t->hot.bytes,
 				   why, len);
 	if (!err)
@@ -505,6 +600,14 @@ int setting_resolve(const struct setting *s, double scale, uint64_t available,
 		return refuse(
 			why, len,
 			"--zipf and --hot-order=in-order exclude each other");
-	err = check_sizes(s, r, limit, why, len);
+	if (store) {
+		err = check_store_alone(s, why, len);
+		if (!err)
+			err = resolve_store(s, limit, r, why, len);
+		return err ? err : check_sizes(s, r, limit, why, len);
+	}
+	err = check_no_store(s, why, len);
+	if (!err)
+		err = check_sizes(s, r, limit, why, len);
 	return err ? err : resolve_pace(s, scale, r, why, len);
 }

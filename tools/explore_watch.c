@@ -22,7 +22,7 @@ const struct figure_info figures[NR_FIGURES] = {
 	[FIG_KEPT] = { "kept", "%", "hot set still cached" },
 	[FIG_LRU_KEPT] = { "lru_kept", "%", "kept by exact LRU" },
 	[FIG_READS] = { "reads", "", "hot reads during the pass" },
-	[FIG_MISSED] = { "missed", "%", "hot reads that went to disk" },
+	[FIG_MISSED] = { "missed", "%", "hot reads or GETs that missed" },
 	[FIG_LRU_MISSED] = { "lru_missed", "%", "misses of exact LRU" },
 	[FIG_OPT_MISSED] = { "opt_missed", "%", "misses of an optimal policy" },
 	[FIG_SLOW] = { "slow", "%", "hot reads above the limit" },
@@ -41,6 +41,12 @@ const struct figure_info figures[NR_FIGURES] = {
 	[FIG_PRESSURE] = { "pressure", "ms", "stalled for memory (PSI)" },
 	[FIG_RATE] = { "rate", "reads/s", "hot reads a second" },
 	[FIG_LATE] = { "late", "%", "late hot reads" },
+	[FIG_GETS] = { "gets", "GETs/s", "GETs a second" },
+	[FIG_SCANS] = { "scans", "SCANs/s", "SCANs a second" },
+	[FIG_WAIT] = { "wait", "us", "time of a GET spent on misses" },
+	[FIG_SCAN_MISSED] = { "scan_missed", "%",
+			      "pages of SCANs that missed" },
+	[FIG_WINDOWS] = { "windows", "", "windows of the warm-up" },
 };
 
 enum figure figure_by_name(const char *name)
@@ -80,6 +86,7 @@ struct watch {
 	struct trial_observer observer;
 	uint64_t limit_ns;
 	long page;
+	uint64_t run; /* records of a SCAN */
 	bool clock;
 	bool sparse;
 	unsigned int warm;
@@ -172,6 +179,7 @@ struct watch *watch_new(const struct resolved *r)
 	w->max = max;
 	w->page = sysconf(_SC_PAGESIZE);
 	w->limit_ns = r->limit_ns;
+	w->run = r->trial.get_scan.run;
 	w->clock = r->wanted > 0;
 	w->sparse = r->trial.sparse;
 	w->warm = r->trial.hot.warm;
@@ -435,6 +443,38 @@ static void make_timeline(const struct watch *w, struct watched *watched)
 	watched->nr_points = w->nr_samples;
 }
 
+static double share_missed(uint64_t hits, uint64_t of)
+{
+	return of ? 1 - (double)hits / (double)of : NAN;
+}
+
+static double known(int64_t counter)
+{
+	return counter < 0 ? NAN : (double)counter;
+}
+
+static void store_figures(const struct watch *w,
+			  const struct trial_result *result, double *of)
+{
+	const struct hits *h = &result->hits;
+	double s = (double)(h->ns ? h->ns : 1) / NS;
+
+	of[FIG_MISSED] = share_missed(h->get_hits, h->gets);
+	of[FIG_SCAN_MISSED] = share_missed(h->scan_hits, h->scan_pages);
+	if (result->metric[LRU_GET_HITS] != NOT_MEASURED)
+		of[FIG_LRU_MISSED] =
+			1 - (double)result->metric[LRU_GET_HITS] / 1000;
+	if (h->gets) {
+		of[FIG_GETS] = (double)h->gets / s;
+		of[FIG_WAIT] = (double)h->wait_ns / US / (double)h->gets;
+	}
+	if (w->run)
+		of[FIG_SCANS] = (double)h->scanned / (double)w->run / s;
+	of[FIG_REFAULTS] = known(result->stat.refault_file);
+	of[FIG_ACTIVATED] = known(result->stat.activate_file);
+	of[FIG_WINDOWS] = h->warm_windows;
+}
+
 static uint64_t recorded(const struct watch *w, uint64_t at)
 {
 	return at < nr_requests(w) ? at : nr_requests(w);
@@ -454,6 +494,11 @@ int watch_digest(struct watch *w, const struct trial_result *result,
 	for (unsigned int p = 0; p < PASSES_MAX; p++)
 		for (unsigned int f = 0; f < NR_FIGURES; f++)
 			watched->pass[p].of[f] = NAN;
+	if (result->hits.reads) {
+		watched->nr_passes = 1;
+		store_figures(w, result, watched->pass[0].of);
+		return 0;
+	}
 	make_timeline(w, watched);
 	err = replay_watched(w, capacity, &seq);
 	latency = malloc((nr_requests(w) + 1) * sizeof(*latency));

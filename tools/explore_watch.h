@@ -21,7 +21,8 @@
  *               for an optimal policy
  * @FIG_SLOW:    SHARE of them that took longer than --limit
  * @FIG_P50 ...: latency of them in us, from when they were due: by the clock what
- *               a late read makes others wait is theirs, too
+ *               a late read makes others wait is theirs, too. Each read is
+ *               recorded, so quantiles are exact, and no histogram has bins
  * @FIG_REFAULTS, @FIG_ACTIVATED, @FIG_SCANNED, @FIG_STOLEN: pages, by memory.stat;
  *               that of cgroup v1 does not have all of them
  * @FIG_EVICTED: pages of the hot set that reclaim took and nobody has read again,
@@ -34,6 +35,14 @@
  * @FIG_RATE:    hot reads a second, of the whole trial, by the clock
  * @FIG_LATE:    SHARE of those of the whole trial that were made when the next one
  *               was due
+ *
+ * Of GETs and SCANs, which have one pass, the windows that store.h measures:
+ * @FIG_GETS, @FIG_SCANS: made in a second
+ * @FIG_MISSED, @FIG_LRU_MISSED: SHARE of the GETs, as above
+ * @FIG_WAIT:    us of a GET, in the mean, spent in reading what was not cached
+ * @FIG_SCAN_MISSED: SHARE of the pages of SCANs absent when the SCAN began
+ * @FIG_REFAULTS, @FIG_ACTIVATED: of the whole trial, its warm-up, too
+ * @FIG_WINDOWS: that the warm-up took
  */
 enum figure {
 	FIG_KEPT,
@@ -58,6 +67,11 @@ enum figure {
 	FIG_PRESSURE,
 	FIG_RATE,
 	FIG_LATE,
+	FIG_GETS,
+	FIG_SCANS,
+	FIG_WAIT,
+	FIG_SCAN_MISSED,
+	FIG_WINDOWS,
 	NR_FIGURES
 };
 

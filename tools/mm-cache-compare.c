@@ -12,6 +12,7 @@
 
 #include "compare.h"
 #include "compare_figure.h"
+#include "gnuplot.h"
 #include "compare_print.h"
 #include "text.h"
 
@@ -106,7 +107,7 @@ static enum format format_of(struct argp_state *state, const char *arg)
 
 static void add_figure(struct argp_state *state, const char *path)
 {
-	if (!compare_can_draw(path))
+	if (!gnuplot_kind(path))
 		argp_error(state, "--figure %s: ends in neither .svg nor .png",
 			   path);
 	*(const char **)one_more(&options.figures, &options.nr_figures,

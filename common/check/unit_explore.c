@@ -169,6 +169,23 @@ static void test_setting_refuses(void)
 		{ "readers=0", "must be 1 to 8" },
 		{ "reclaim=lru", "must be any, classic or mglru" },
 		{ "limit=nan", "must be microseconds" },
+		{ "workers=4", "" },
+		{ "workers=8 mixed=yes gets=0.5 zipf=0.99 hot=0 run=16", "" },
+		{ "workers=1", "must be 0, or 2 to 8" },
+		{ "workers=9", "must be 0, or 2 to 8" },
+		{ "workers=4 hot=10%", "--hot=10% and --workers=4" },
+		{ "workers=4 scan-by=direct", "--scan-by=direct and" },
+		{ "workers=4 pace=clock", "by pread() and in logical time" },
+		{ "workers=4 passes=2", "--passes=2 and --workers=4" },
+		{ "workers=4 mem=none scan=64M", "give --mem a size" },
+		{ "workers=4 run=0 gets=0", "neither SCANs nor GETs" },
+		{ "workers=4 scan=8M", "longer than the store, 8192 records" },
+		{ "workers=4 buffer=2M", "1M at most" },
+		{ "workers=4 scan=0 run=0", "nothing to scan" },
+		{ "mixed=maybe", "must be yes or no" },
+		{ "mixed=yes", "give --workers" },
+		{ "gets=3", "give --workers" },
+		{ "run=5", "give --workers" },
 	};
 
 	for (size_t i = 0; i < LEN(cases); i++) {
@@ -235,6 +252,41 @@ static void test_setting_scales(void)
 	}
 }
 
+/* GETs by byte scanned are as at full size, and so is the store by memory. */
+static void test_setting_store(void)
+{
+	struct resolved r;
+	char why[320] = "";
+	struct setting s;
+
+	unit_page_size = 4096;
+	setting_preset(&s);
+	setting_set(&s, KNOB_MEM, "2560M", why, sizeof(why));
+	setting_set(&s, KNOB_SCAN, "28G", why, sizeof(why));
+	setting_set(&s, KNOB_BUFFER, "16K", why, sizeof(why));
+	setting_set(&s, KNOB_ZIPF, "0.99", why, sizeof(why));
+	setting_set(&s, KNOB_WORKERS, "8", why, sizeof(why));
+	setting_set(&s, KNOB_MIXED, "yes", why, sizeof(why));
+	setting_set(&s, KNOB_GETS, "237.2", why, sizeof(why));
+	IS(setting_resolve(&s, 1.0 / 64, 0, &r, why, sizeof(why)), 0);
+	IS_TEXT(why, "");
+	IS(r.trial.mem_bytes, 40 * MIB);
+	IS(r.trial.hot.bytes, 0);
+	IS(r.trial.get_scan.records, 448 * MIB / RECORD_BYTES);
+	IS(r.trial.get_scan.scanned, r.trial.get_scan.records);
+	IS(r.trial.get_scan.memory, 40 * MIB);
+	IS(r.trial.get_scan.run, 10000);
+	IS(r.trial.get_scan.gets, 237200);
+	IS(r.trial.get_scan.zipf * 100, 99);
+	IS(r.trial.get_scan.workers, 8);
+	IS(r.trial.get_scan.mixed, true);
+	IS(r.trial.get_scan.window, 80 * MIB);
+	IS(r.trial.get_scan.buffer, 16 * 1024);
+	setting_set(&s, KNOB_RUN, "0", why, sizeof(why));
+	IS(setting_resolve(&s, 1.0 / 64, 0, &r, why, sizeof(why)), 0);
+	IS(r.trial.get_scan.window, 40 * MIB);
+}
+
 static struct plan plan;
 
 /* 0, or what plan_read() says of a recipe with @text. */
@@ -267,6 +319,7 @@ static void test_recipe(void)
 		"run period=5 speed=100 reclaim=mglru\n"
 		"column old reclaim=classic\n"
 		"column new reclaim=mglru\n"
+		"change by\n"
 		"row \"5 s\" missed pass=2 period=5 report \"1 %\" 2\n"
 		"figure missed log\n";
 	static struct lists given;
@@ -280,6 +333,7 @@ static void test_recipe(void)
 	IS(plan.nr_columns, 2);
 	IS(filter_matches(&plan.columns[1].filter, &plan.runs[0]), false);
 	IS(filter_matches(&plan.columns[1].filter, &plan.runs[4]), true);
+	IS_TEXT(plan.change, "by");
 	IS(plan.nr_rows, 1);
 	IS_TEXT(plan.rows[0].label, "5 s");
 	IS(plan.rows[0].figure, FIG_MISSED);
@@ -315,6 +369,9 @@ static void test_recipe_refuses(void)
 		{ "row a kept pass=1 hot=x\n", "--hot=x: must be" },
 		{ "column a hot=x\n", "--hot=x: must be" },
 		{ "figure none\n", "none: no such figure" },
+		{ "change\n", "change: must be" },
+		{ "run mem=1G\ncolumn a mem=1G\nchange by\n",
+		  "of two, not of 1" },
 		{ "run mem=123456789012345678901234567890\n", "--mem=" },
 	};
 
@@ -454,14 +511,67 @@ static void test_digest(void)
 	watch_free(watch);
 }
 
+/* Requests to a store have no samples: all is in the result. */
+static void test_digest_store(void)
+{
+	struct resolved r = {
+		.trial = {
+			.mem_bytes = 12 * 4096,
+			.scan = { .bytes = 100 * 4096, .buffer = 4096,
+				  .passes = 1 },
+			.get_scan = { .records = 400, .run = 20 },
+		},
+	};
+	struct trial_result result = {
+		.hits = { .warm_windows = 3,
+			  .reads = 50,
+			  .gets = 40,
+			  .get_hits = 30,
+			  .scan_pages = 50,
+			  .scan_hits = 5,
+			  .scanned = 200,
+			  .ns = 2000000000,
+			  .wait_ns = 80000 },
+		.stat = { .refault_file = 7, .activate_file = -1 },
+	};
+	static struct watched w;
+	struct watch *watch;
+
+	unit_page_size = 4096;
+	watch = watch_new(&r);
+	result.metric[LRU_GET_HITS] = 600;
+	IS(watch_digest(watch, &result, 12 * 4096, &w, NULL), 0);
+	IS(w.nr_passes, 1);
+	IS(w.pass[0].of[FIG_MISSED] * 1000, 250);
+	IS(w.pass[0].of[FIG_LRU_MISSED] * 1000, 400);
+	IS(w.pass[0].of[FIG_SCAN_MISSED] * 1000, 900);
+	IS(w.pass[0].of[FIG_GETS], 20);
+	IS(w.pass[0].of[FIG_SCANS], 5);
+	IS(w.pass[0].of[FIG_WAIT], 2);
+	IS(w.pass[0].of[FIG_REFAULTS], 7);
+	IS(isnan(w.pass[0].of[FIG_ACTIVATED]), true);
+	IS(w.pass[0].of[FIG_WINDOWS], 3);
+	IS(isnan(w.pass[0].of[FIG_KEPT]), true);
+	unit_case("SCANs alone");
+	result.hits.gets = 0;
+	result.metric[LRU_GET_HITS] = NOT_MEASURED;
+	IS(watch_digest(watch, &result, 12 * 4096, &w, NULL), 0);
+	IS(isnan(w.pass[0].of[FIG_MISSED]), true);
+	IS(isnan(w.pass[0].of[FIG_LRU_MISSED]), true);
+	IS(isnan(w.pass[0].of[FIG_GETS]), true);
+	watch_free(watch);
+}
+
 const struct unit_test tests_of_explore[] = {
 	{ "replay_optimal", test_replay_optimal },
 	{ "replay_distance", test_replay_distance },
 	{ "setting_refuses", test_setting_refuses },
 	{ "setting_scales", test_setting_scales },
+	{ "setting_store", test_setting_store },
 	{ "recipe", test_recipe },
 	{ "recipe_refuses", test_recipe_refuses },
 	{ "sweep", test_sweep },
 	{ "digest", test_digest },
+	{ "digest_store", test_digest_store },
 	{ 0 },
 };
