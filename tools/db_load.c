@@ -212,8 +212,8 @@ uint64_t load_count_mapped(FILE *maps, const char *dir)
 
 		if (line[n - 1] == '\n')
 			line[n - 1] = '\0';
-		if (!path || strncmp(path, dir, len) || path[len] != '/' ||
-		    !is_table(path))
+		if (!path || strncmp(path, dir, len) ||
+		    strrchr(path, '/') != path + len || !is_table(path))
 			continue;
 		/* One mapping may be split; its parts follow each other. */
 		if (!last || strcmp(last, path))

@@ -435,14 +435,21 @@ int leveldb_db_get(struct db *db, uint64_t record, struct failure *failure)
 
 int leveldb_db_touch(struct db *db, struct failure *failure)
 {
-	/* More than one of each: tables are not quite of the same size. */
-	uint64_t gets = 4 * db->tables + 1;
+	/* A line each, "5:2097152['0000000000000000' @ 1 : 1 .. '...". */
+	char *list = leveldb_property_value(db->db, "leveldb.sstables");
+	uint64_t tables = 0;
 	int err = 0;
 
-	for (uint64_t i = 0; !err && i < gets; i++)
-		err = leveldb_db_get(db, (db->shape.records - 1) * i / gets,
-				     failure);
-	return err;
+	for (const char *at = list; !err && at && (at = strstr(at, "['"));
+	     at++, tables++)
+		err = leveldb_db_get(db, strtoull(at + 2, NULL, 10), failure);
+	leveldb_free(list);
+	if (err || tables == db->tables)
+		return err;
+	return failure_note(failure, -EIO,
+			    "LevelDB knows %" PRIu64
+			    " tables of the database, there are %" PRIu64,
+			    tables, db->tables);
 }
 
 struct db_scan *leveldb_scan_begin(struct db *db)

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -465,12 +466,13 @@ static void set_signals(void (*handler)(int signal))
 }
 
 /*
- * All that takes time is done by a child, which dies with this process (lab_open()
- * sees to it) or by its signals. 0, -EINTR when it was killed, or its -errno with
+ * All that takes time is done by a child, which dies with this process or by its
+ * signals. 0, -EINTR when it was killed, or its -errno with
  * the failure of the lab.
  */
 static int in_child(void (*work)(void *arg), void *arg)
 {
+	pid_t parent = getpid();
 	sigset_t all, before;
 	int status;
 	pid_t pid;
@@ -482,6 +484,9 @@ static int in_child(void (*work)(void *arg), void *arg)
 	sigprocmask(SIG_BLOCK, &all, &before);
 	pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
 		set_signals(SIG_DFL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		work(arg);
@@ -550,7 +555,8 @@ static int make_dir(const char *path)
 
 	if (mkdir(path, 0700))
 		return failure_note(&lab.failure, -errno, "mkdir %s", path);
-	err = keeper_dir(&lab.keeper, path);
+	/* Without a lab there is none. */
+	err = lab.keeper.sock < 0 ? 0 : keeper_dir(&lab.keeper, path);
 	return err ? failure_note(&lab.failure, err, "tell the keeper of %s",
 				  path) :
 		     0;
@@ -583,11 +589,16 @@ static int make_kept(const char *dir)
 	if (snprintf(path, sizeof(path), "%s.new", dir) >= (int)sizeof(path))
 		return failure_note(&lab.failure, -ENAMETOOLONG, "%s", dir);
 	err = make_dir(path);
-	if (!err)
-		err = in_child(make_work, path);
+	if (err)
+		return err;
+	err = in_child(make_work, path);
 	if (!err && rename(path, dir))
 		err = failure_note(&lab.failure, -errno, "rename %s to %s",
 				   path, dir);
+	if (err) {
+		remove_files(path);
+		rmdir(path);
+	}
 	return err;
 }
 
@@ -1056,8 +1067,6 @@ static enum exit_code measure(void)
 
 	if (prepare(&paths))
 		return bail_out(lab.failure.text);
-	if (asked.make_only)
-		return ALL_OK;
 	print_env(waits);
 	printf("1..%u\n", of * asked.nr_layouts);
 	for (enum reclaim r = RECLAIM_CLASSIC; r <= RECLAIM_MGLRU; r++)
@@ -1081,6 +1090,18 @@ static void print_report(const char *text)
 		printf("# keeper %.*s\n", (int)(end - text), text);
 }
 
+/* Nothing of the machine is touched for that: no lab, and anybody may. */
+static enum exit_code make_only(void)
+{
+	char dir[PATH_MAX];
+
+	if (!get_database(dir, sizeof(dir)))
+		return ALL_OK;
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name,
+		stopped ? "stopped" : lab.failure.text);
+	return NOT_OK;
+}
+
 static enum exit_code in_lab(void)
 {
 	/* The base, unless it is elsewhere, and the copy. */
@@ -1088,8 +1109,6 @@ static enum exit_code in_lab(void)
 	uint64_t bytes = (asked.database ? 1 : 2) * each;
 	int err;
 
-	if (asked.make_only)
-		bytes = 0;
 	if (asked.access == ACCESS_PREAD)
 		bytes += FILLER_BYTES;
 	err = lab_open(&lab, bytes, on_waiting);
@@ -1151,6 +1170,9 @@ int main(int argc, char **argv)
 	}
 	set_signals(on_signal);
 	lab.options = asked.options;
+	lab.keeper.sock = -1;
+	if (asked.make_only)
+		return make_only();
 	printf("TAP version 13\n");
 	code = in_lab();
 	lab_close(&lab, &report);
