@@ -213,6 +213,8 @@ while [ $# -gt 0 ]; do
 	shift 2
 done
 [ ${#specs[@]} -eq 2 ] || die "two kernels expected, ${#specs[@]} given (--help tells)"
+[[ -z $workload || " ${common[*]} " != *" --"@(programs|fs|disk)" "* ]] ||
+	die "--workload has no --programs, --fs or --disk"
 [ -z "$blocks" ] || [[ $blocks =~ ^[1-9][0-9]?$ ]] || die "--blocks $blocks: a number from 1 to 99 expected"
 if [ -n "$budget" ]; then
 	budget_text=$budget
@@ -766,6 +768,7 @@ done
 open_dir
 bound env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$here" install tools \
 	INSTALL_PATH="$install" >&2 || die "the suite does not build: see above ('make deps gate' may help)"
+[ -z "$workload" ] || [ -x "$leveldb" ] || die "$leveldb was not built: run 'make deps gate'"
 [ -x "$compare" ] || die "$compare was not built: run 'make deps gate'"
 for program in ${programs//,/ }; do
 	grep -qx "mm-cache:$program" "$install/kselftest-list.txt" ||

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -290,7 +291,7 @@ static int copy_file(struct copying *c, int from, int to, const char *name)
 	int err = out < 0 ? out : 0;
 
 	while (!err && n > 0) {
-		n = copy_file_range(in, NULL, out, NULL, COPY_BYTES, 0);
+		n = sendfile(out, in, NULL, COPY_BYTES);
 		if (n < 0) {
 			err = failure_note(c->failure, -errno, "copy %s", name);
 			break;

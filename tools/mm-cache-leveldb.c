@@ -605,6 +605,7 @@ static int make_kept(const char *dir)
 /* Path of the database in @dir. */
 static int get_database(char *dir, size_t len)
 {
+	char cwd[PATH_MAX] = "";
 	int err;
 
 	if (!asked.database) {
@@ -612,11 +613,13 @@ static int get_database(char *dir, size_t len)
 		err = make_dir(dir);
 		return err ? err : in_child(make_work, dir);
 	}
-	if (!realpath(asked.database, dir) && errno != ENOENT)
-		return failure_note(&lab.failure, -errno, "find %s",
+	/* The keeper is elsewhere. */
+	if (*asked.database != '/' && !getcwd(cwd, sizeof(cwd)))
+		return failure_note(&lab.failure, -errno, "getcwd");
+	if (snprintf(dir, len, "%s%s%s", cwd, *cwd ? "/" : "",
+		     asked.database) >= (int)len)
+		return failure_note(&lab.failure, -ENAMETOOLONG, "%s",
 				    asked.database);
-	if (access(asked.database, F_OK))
-		snprintf(dir, len, "%s", asked.database);
 	err = leveldb_db_check(dir, &asked.shape, &lab.failure);
 	return err == -ENOENT ? make_kept(dir) : err;
 }
@@ -1020,6 +1023,20 @@ static void print_env(bool waits)
 		       " (5.14)");
 }
 
+/* Its @path is as the kernel tells it in maps. */
+static int make_scratch(const char *name, char path[PATH_MAX])
+{
+	char given[PATH_MAX];
+	int err;
+
+	err = scratch_path(&lab.scratch, name, given, sizeof(given));
+	if (!err)
+		err = make_dir(given);
+	if (!err && !realpath(given, path))
+		err = failure_note(&lab.failure, -errno, "find %s", given);
+	return err;
+}
+
 static int prepare(struct paths *paths)
 {
 	int err;
@@ -1030,13 +1047,10 @@ static int prepare(struct paths *paths)
 	if (err && err != -ENODEV)
 		return failure_note(&lab.failure, err, "set read_ahead_kb");
 	err = get_database(paths->database, sizeof(paths->database));
-	scratch_path(&lab.scratch, "copy", paths->copy, sizeof(paths->copy));
-	scratch_path(&lab.scratch, "filler", paths->filler,
-		     sizeof(paths->filler));
 	if (!err)
-		err = make_dir(paths->copy);
+		err = make_scratch("copy", paths->copy);
 	if (!err && asked.access == ACCESS_PREAD)
-		err = make_dir(paths->filler);
+		err = make_scratch("filler", paths->filler);
 	return err;
 }
 
