@@ -49,7 +49,7 @@ refused()
 	refused 64 "--zipf=-1: must be 0 to 10" --zipf=-1
 	refused 64 "--zipf=nan: must be 0 to 10" --zipf=nan
 	refused 64 "--gets-per-scan=0: must be 1 to" --gets-per-scan=0
-	refused 64 "not of the layout mixed" --gets-per-scan=free
+	refused 64 "not of mixed" --gets-per-scan=free
 	refused 64 "--access=mmap: must be auto, mapped or pread" --access=mmap
 	refused 64 "give a larger --table-size" --access=mapped --size=1100M --table-size=1M
 	refused 64 "--scan-length=10000, or more" --size=1M

@@ -105,8 +105,7 @@ enum key {
 
 static const char doc[] =
 	"Measures GETs beside SCANs of a LevelDB database in a memcg, with threads.\n"
-	"\v"
-	"Layouts: 1_3 has one thread that SCANs and three that GET, 92.5 GETs to a SCAN;\n"
+	"\vLayouts: 1_3 has one thread that SCANs and three that GET, 92.5 GETs to a SCAN;\n"
 	"mixed four threads, 99.5 % of the requests are GETs; 1_7 one and seven, 237.2\n"
 	"GETs to a SCAN.\n"
 	"\n"
@@ -370,7 +369,7 @@ static const char *check_options(void)
 		return "--make: needs --database=DIR";
 	for (unsigned int i = 0; !asked.gets && i < asked.nr_layouts; i++)
 		if (asked.layouts[i]->mixed)
-			return "--gets-per-scan=free: not of the layout mixed: leave it out by --layouts=1_3,1_7";
+			return "--gets-per-scan=free: not of mixed: give --layouts=1_3,1_7";
 	if (asked.shape.records < asked.run || asked.shape.records < 1000) {
 		snprintf(why, sizeof(why),
 			 "--size=%" PRIu64 "K holds %" PRIu64
@@ -884,7 +883,7 @@ static void conclude(struct counts *counts, unsigned int n, const char *label,
 	       label, skip ? " # SKIP " : "", skip ? skip : "");
 	counts->pass += ok && !skip;
 	counts->fail += !ok && !skip;
-	counts->skip += skip != NULL;
+	counts->skip += !!skip;
 }
 
 static void explain(const char *label, const struct memcg_stat *stat, int err)
