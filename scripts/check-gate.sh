@@ -21,6 +21,7 @@ install:
 	@cp program $(INSTALL_PATH)
 tools:
 	@cp mm-cache-compare build/tools
+	@cp mm-cache-compare build/tools/mm-cache-leveldb
 END
 
 # A guest, by the kernel's words: permille of the hot set that it keeps.
@@ -259,6 +260,14 @@ equal settings-of-b "[--kernel][$fake/debian-7][--reclaim][mglru][--set][MM_CACH
 equal across-what-differs "memcg read_ahead_kb reclaim" \
 	"$(grep -o '\[--across=[a-z_]*' "$fake/compared" | sed 's/.*=//' | sort -u | xargs)"
 afresh
+gate 7,reclaim=classic,mem=128M 7,reclaim=mglru,mem=128M --blocks 1 --workload "leveldb --size=1G"
+expect workload 0 pass
+equal workload-is-told "[--kernel][$fake/debian-7][--reclaim][classic][--set][MM_CACHE_MEM=128M][--workload][leveldb --size=1G]" "$(told 01-1)"
+equal workload-is-prepared "[--debian][7][--reclaim][classic][--set][MM_CACHE_MEM=128M][--workload][leveldb --size=1G][--resolve]" \
+	"$(head -n 1 "$fake/arguments" | sed 's/\[--accel.*//')"
+expect workload-has-its-time 0 'it takes about 7 min'
+afresh
+afresh
 gate 7,reclaim=mglru 7,reclaim=mglru --blocks 1 -- --across=thp
 expect a-against-a 0 'A and B are the same'
 equal options-of-the-comparison "[--across=thp]" "$(grep -o '\[--across[^]]*\]' "$fake/compared" | sort -u)"
@@ -297,6 +306,8 @@ refused setting-without-value "A: 'mem': SETTING=VALUE expected" 7,mem 7
 refused setting-twice 'A: mem is given twice' 7,mem=1G,mem=2G 7
 refused reclaim 'there is classic and mglru' 7,reclaim=lru 7,reclaim=mglru
 refused reclaim-on-one-side 'reclaim= on one side only' 7 7,reclaim=mglru
+refused workload-and-programs 'has no --programs' 7 7 --workload leveldb --programs pread_hot_set
+refused workload-of-a-file-system 'fs=xfs: is no setting of --workload' 7 7,fs=xfs --workload leveldb
 refused program 'no program nothing; there are: pread_hot_set' 7 7 --programs nothing
 afresh
 refused more-of-nothing 'no complete block' 7 7 --more
@@ -312,6 +323,7 @@ gate 6.12 7 --blocks 1
 refused other-options 'is:  options: --reps 3' 6.12 7 --blocks 1 --reps 3
 refused other-kernel 'holds another gate' 6.12 6.12
 refused other-setting 'is:  B settings: mem=128M' 6.12 7,mem=128M
+refused other-workload 'is:  options: --workload leveldb' 6.12 7 --workload leveldb
 refused other-jobs 'is:  boots at a time: 2' 6.12 7 --jobs 2
 echo 970 >"$fake/debian-7"
 refused kernel-built-again "is:  B kernel's sum" 6.12 7

@@ -216,6 +216,9 @@ usage_case fs 64 'ext4, xfs and btrfs' --debian 7 --fs tmpfs
 usage_case accel 64 'auto, kvm and tcg' --debian 7 --accel hvf
 usage_case set 64 'NAME=VALUE' --debian 7 --set MM_CACHE_REPS
 usage_case sysctl 64 'one such as vm.swappiness=10' --debian 7 --sysctl swappiness=1
+usage_case workload 64 'there is leveldb' --debian 7 --workload rocksdb
+usage_case workload-and-command 64 'not both' --debian 7 --workload leveldb -- true
+usage_case workload-and-programs 64 'has no --programs' --debian 7 --workload leveldb --programs get_scan
 usage_case no-command 64 'no command' --debian 7 --
 usage_case version 64 'a version such as' --debian trixie
 usage_case no-image 69 'no such file' --kernel "$CHECK_TMP/nothing"
@@ -416,6 +419,24 @@ if grep -q '# env thp always madvise \[never\]$' "$CHECK_TMP/log"; then
 else
 	check_fail kernel-option-in-guest "the kernel did not heed it" "$CHECK_TMP/log"
 fi
+# A database that is made here, and read there.
+if [ -x "$TOOLS_DIR/mm-cache-leveldb" ]; then
+	guest --debian $new_kernel --reclaim mglru --set MM_CACHE_READ_AHEAD_KB=64 \
+		--workload "leveldb --size=60M --mem=32M --layouts=1_3 --measured=1"
+	expect workload-in-guest 0 '1 properties: 1 ok'
+	for line in '# env memcg v2, limit 32 MiB$' '# env read_ahead_kb 64, as found$' '# env delay_accounting on$' \
+		'mglru_1_3 get_wait us n=1 median=[1-9]' 'mglru_1_3: mapped, \([0-9]*\) of \1 tables'; do
+		grep -q -- "$line" "$CHECK_TMP/log" || echo "no line has: $line"
+	done >"$CHECK_TMP/missing"
+	if [ -s "$CHECK_TMP/missing" ]; then
+		check_fail workload-as-asked "$(head -n 1 "$CHECK_TMP/missing")" "$CHECK_TMP/log"
+	else
+		check_ok workload-as-asked
+	fi
+else
+	check_skip workload-in-guest "mm-cache-leveldb is not built (Debian: libleveldb-dev)"
+fi
+
 guest --debian $new_kernel --append transparent_hugepages=never -- true
 expect unknown-kernel-option 125 'kernel option transparent_hugepages=never: this kernel does not know it'
 

@@ -16,7 +16,7 @@ logs=${BUILD_DIR:-$top/build}/check/log
 limit=${CHECK_TIMEOUT:-1800}
 
 # Quick ones first; those that are not named here come last.
-order="style ktap compare unit gate build memory faults input explore kills tree vng"
+order="style ktap compare unit gate build memory faults input explore leveldb kills tree vng"
 
 sections()
 {

@@ -30,6 +30,7 @@ needs()
 	build    hdr:gsl/gsl_rng.h           libgsl-dev              build/tools/mm-cache-compare is not built
 	build    hdr:jansson.h               libjansson-dev          mm-cache-compare is not built, mm-cache-explore writes no JSON
 	build    hdr:archive.h               libarchive-dev          build/tools/mm-cache-compare is not built
+	build    hdr:leveldb/c.h             libleveldb-dev          build/tools/mm-cache-leveldb is not built
 	build    source                      linux-source            -
 	build    cmd:xz                      xz-utils                -
 	run      cmd:perl                    perl                    the runner prints whole lines only

@@ -41,6 +41,8 @@ where
 
 passed to scripts/run-vng.sh, for A and for B
   --programs A,B --reps N --reclaim R --fs FS --set NAME=VALUE
+  --workload "leveldb OPTION..." (not the suite, but GETs and SCANs of a database;
+  settings are then reclaim, mem, read_ahead_kb, sysctl and append)
   --sysctl NAME=VALUE --append OPTION --memory SIZE --cpus N --disk SIZE
   --accel A --timeout SECONDS --boot-timeout SECONDS --boot-tries N
 
@@ -63,6 +65,7 @@ examples
   scripts/gate.sh ~/linux-before ~/linux-after --budget 40m
   scripts/gate.sh 7,reclaim=classic 7,reclaim=mglru --programs pread_hot_set
   scripts/gate.sh ~/linux ~/linux,sysctl:vm.vfs_cache_pressure=50
+  scripts/gate.sh 7,reclaim=classic 7,reclaim=mglru --workload leveldb
 
 exit status: 0 pass, 1 fail, 2 undecided (--more), 3 wrong usage, something
 missing, a guest of A that died, or logs that cannot be compared; 130, 143, 129
@@ -75,6 +78,7 @@ readonly PASS=0 FAIL=1 UNDECIDED=2 BROKEN=3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 run_vng=$here/scripts/run-vng.sh
 compare=$here/build/tools/mm-cache-compare
+leveldb=$here/build/tools/mm-cache-leveldb
 install=$here/build/install
 
 # Seconds of each program, at its default repetitions: emulated (TCG), and where
@@ -97,6 +101,7 @@ pread_hot_set 39 6
 repeated_scan 19 3
 seq_hot_set 41 5
 uring_dontcache 16 5
+leveldb 400 90
 END
 }
 
@@ -141,7 +146,7 @@ shift
 
 # ------------------------------------------------------------------- arguments
 
-dir='' blocks='' budget='' more='' fresh='' jobs='' accel=auto programs=''
+dir='' blocks='' budget='' more='' fresh='' jobs='' accel=auto programs='' workload=''
 common=() limits=() specs=() compare_args=()
 image_A='' image_B='' settings_A=() settings_B=()
 # What run-vng.sh is told for each side.
@@ -195,6 +200,10 @@ while [ $# -gt 0 ]; do
 		programs=$2
 		common+=("$1" "$2")
 		;;
+	--workload)
+		workload=$2
+		common+=("$1" "$2")
+		;;
 	--reps | --reclaim | --fs | --set | --sysctl | --append | --memory | --cpus | --disk)
 		common+=("$1" "$2")
 		;;
@@ -204,6 +213,8 @@ while [ $# -gt 0 ]; do
 	shift 2
 done
 [ ${#specs[@]} -eq 2 ] || die "two kernels expected, ${#specs[@]} given (--help tells)"
+[[ -z $workload || " ${common[*]} " != *" --"@(programs|fs|disk)" "* ]] ||
+	die "--workload has no --programs, --fs or --disk"
 [ -z "$blocks" ] || [[ $blocks =~ ^[1-9][0-9]?$ ]] || die "--blocks $blocks: a number from 1 to 99 expected"
 if [ -n "$budget" ]; then
 	budget_text=$budget
@@ -256,6 +267,9 @@ parse_side()
 			[[ $value =~ ^(classic|mglru)$ ]] || die "$side: $setting: there is classic and mglru"
 			side_args+=(--reclaim "$value")
 			;;
+		fs | block_size | mount | files | buffer | scanners | hot_readers)
+			[ -z "$workload" ] || die "$side: $setting: is no setting of --workload (--help tells)"
+			;;&
 		read_ahead_kb | mem | fs | block_size | mount | files | buffer | scanners | hot_readers)
 			side_args+=(--set "MM_CACHE_${name^^}=$value")
 			;;
@@ -350,7 +364,8 @@ kernel_sum()
 suite_sum()
 {
 	(cd "$install" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum &&
-		sha256sum <"$here/scripts/guest-run.sh") | sha256sum | cut -c 1-32
+		sha256sum <"$here/scripts/guest-run.sh" &&
+		if [ -n "$workload" ]; then sha256sum <"$leveldb"; fi) | sha256sum | cut -c 1-32
 }
 
 # All that boots must share to be compared.
@@ -375,7 +390,7 @@ resolve()
 	local -n side_args=args_$1
 	local lines
 
-	bound "$run_vng" "${side_args[@]}" --resolve --accel "$accel" >"$work/resolved" ||
+	bound "$run_vng" "${side_args[@]}" ${workload:+--workload "$workload"} --resolve --accel "$accel" >"$work/resolved" ||
 		die "$1 (${side_args[1]}): see above"
 	mapfile -t lines <"$work/resolved"
 	[ ${#lines[@]} -eq 3 ] || die "$run_vng --resolve printed ${#lines[@]} lines"
@@ -441,6 +456,7 @@ guess()
 		boot=$boot_kvm
 	}
 	list=${programs//,/ }
+	[ -z "$workload" ] || list=${workload%% *}
 	[ -n "$list" ] || list=$(sed -n 's/^mm-cache://p' "$install/kselftest-list.txt" | xargs)
 	expected_seconds | awk -v list="$list" -v column=$column -v sum="$boot" '
 		{ known[$1] = $column }
@@ -753,6 +769,7 @@ done
 open_dir
 bound env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$here" install tools \
 	INSTALL_PATH="$install" >&2 || die "the suite does not build: see above ('make deps gate' may help)"
+[ -z "$workload" ] || [ -x "$leveldb" ] || die "$leveldb was not built: run 'make deps gate'"
 [ -x "$compare" ] || die "$compare was not built: run 'make deps gate'"
 for program in ${programs//,/ }; do
 	grep -qx "mm-cache:$program" "$install/kselftest-list.txt" ||

@@ -12,7 +12,7 @@
 
 job=${1:?usage: guest-run.sh JOB_DIRECTORY}
 
-token='' mode='' install='' command=() programs=() sysctls=() kernel_options=()
+token='' mode='' install='' command=() programs=() workload=() sysctls=() kernel_options=()
 # shellcheck disable=SC1091 # written by run-vng.sh
 . "$job/job" || {
 	echo "guest-run.sh: cannot read $job/job inside the guest" >&2
@@ -100,7 +100,17 @@ machine_state() {
 	"${BASH_SOURCE[0]%/*}/machine-state.sh" --mark "CACHE_CHECK=$token" "$@" /dev/shm
 }
 
-# run_kselftest.sh loses nested lines when its output is a file: pipe it.
+# Runs "$@", whose end is no failure: of all that it found wrong, its output tells.
+watched() {
+	machine_state >/run/state.before
+	# run_kselftest.sh loses nested lines when its output is a file: pipe it.
+	env "CACHE_CHECK=$token" "$@" 2>&1 | cat
+	if ! machine_state --since /run/state.before >/run/state.left; then
+		sed 's/^/# the suite left this machine otherwise; /' /run/state.left
+		return 3
+	fi
+}
+
 run_suite() {
 	local program selection=()
 
@@ -109,12 +119,19 @@ run_suite() {
 	done
 	[ ${#selection[@]} -gt 0 ] || selection=(-c mm-cache)
 	cd "$install" || return 125
-	machine_state >/run/state.before
-	env "CACHE_CHECK=$token" ./run_kselftest.sh "${selection[@]}" 2>&1 | cat
-	if ! machine_state --since /run/state.before >/run/state.left; then
-		sed 's/^/# the suite left this machine otherwise; /' /run/state.left
-		return 3
-	fi
+	watched ./run_kselftest.sh "${selection[@]}"
+}
+
+# Its database lies on the scratch disk, which nobody else uses.
+run_workload() {
+	local dir=/run/mm-cache-disk
+
+	mkdir $dir && mount -o noatime "$MM_CACHE_DEV" $dir || return 125
+	echo "${MM_CACHE_READ_AHEAD_KB:-128}" >"/sys/block/${MM_CACHE_DEV##*/}/queue/read_ahead_kb" ||
+		return 125
+	unset MM_CACHE_DEV MM_CACHE_READ_AHEAD_KB
+	export MM_CACHE_DIR=$dir
+	watched "${workload[@]}" --database=$dir/database
 }
 
 {
@@ -122,6 +139,8 @@ run_suite() {
 		(exit 125)
 	elif [ "$mode" = 'command' ]; then
 		"${command[@]}"
+	elif [ "$mode" = workload ]; then
+		run_workload
 	else
 		run_suite
 	fi

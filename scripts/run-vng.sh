@@ -25,6 +25,12 @@ what runs
   --reclaim R        classic or mglru (default: both, one after the other)
   --reps N           repetitions of every measurement (default: each program's)
   --fs FS            file system on the scratch disk: ext4 (default), xfs or btrfs
+  --workload "leveldb OPTION..."
+                     instead of the suite: build/tools/mm-cache-leveldb with these
+                     options (its --help tells). The database is made here, once,
+                     and lies on the scratch disk, of which each run has a copy; so
+                     there is no --programs, --fs or --disk, and no MM_CACHE_ variable
+                     of the file system
   --set NAME=VALUE   one more variable for the guest (MM_CACHE_..., any number)
   --sysctl NAME=VALUE
                      set in the guest, and read back, before anything runs, such
@@ -51,7 +57,7 @@ output
                      the guest's console goes to FILE.console
   --verbose          show the guest's console on stderr as well
   --packages         print the Debian packages that are missing here, and stop
-  --resolve          fetch what a boot needs, print the kernel's name, its image
+  --resolve          fetch or make what a boot needs, print the kernel's name, its image
                      (or tree), and kvm or tcg, a line each, and stop
   --help             this text
 
@@ -98,11 +104,11 @@ die() {
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 vng_dir=$here/build/vng
 
-debian='' kernel='' programs='' reclaim='' reps='' fs='' install=''
-memory=1G cpus=2 disk=1G accel=auto timeout=1800 boot_timeout=240 boot_tries=1
+debian='' kernel='' programs='' reclaim='' reps='' fs='' install='' workload=''
+memory=1G cpus=2 disk='' accel=auto timeout=1800 boot_timeout=240 boot_tries=1
 log='' verbose=0
 append=() set_vars=() sysctls=() command=()
-mode=suite
+mode=suite resolve=''
 
 need_value() {
 	[ "$2" -ge 2 ] || die $EX_USAGE "$1 needs a value (--help tells)"
@@ -135,7 +141,7 @@ while [ $# -gt 0 ]; do
 		exit 0
 		;;
 	--resolve)
-		mode=resolve
+		resolve=yes
 		shift
 		continue
 		;;
@@ -151,7 +157,7 @@ while [ $# -gt 0 ]; do
 		mode='command'
 		break
 		;;
-	--debian | --kernel | --programs | --reclaim | --reps | --fs | --set | --sysctl | \
+	--debian | --kernel | --programs | --reclaim | --reps | --fs | --workload | --set | --sysctl | \
 		--install | --memory | --cpus | --disk | --accel | --append | --timeout | --boot-timeout | \
 		--boot-tries | --log)
 		need_value "$1" $#
@@ -165,6 +171,7 @@ while [ $# -gt 0 ]; do
 	--reclaim) reclaim=$2 ;;
 	--reps) reps=$2 ;;
 	--fs) fs=$2 ;;
+	--workload) workload=$2 ;;
 	--set) set_vars+=("$2") ;;
 	--sysctl) sysctls+=("$2") ;;
 	--install) install=$2 ;;
@@ -196,6 +203,14 @@ is_number() {
 	[[ $1 =~ ^[1-9][0-9]{0,6}$ ]]
 }
 
+if [ -n "$workload" ]; then
+	[ "$mode" = suite ] || die $EX_USAGE "--workload, or a command after --, but not both"
+	[ -z "$programs$fs$disk" ] || die $EX_USAGE "--workload has no --programs, --fs or --disk"
+	mode=workload
+	read -r -a words <<<"$workload"
+	[ "${words[0]-}" = leveldb ] || die $EX_USAGE "--workload '$workload': there is leveldb"
+fi
+: "${disk:=1G}"
 if [ -n "$debian" ] && [ -n "$kernel" ]; then
 	die $EX_USAGE "--debian and --kernel exclude each other"
 fi
@@ -470,6 +485,41 @@ choose_accel() {
 	esac
 }
 
+# --------------------------------------------------------------- workload
+
+leveldb=$here/build/tools/mm-cache-leveldb
+
+# In the guest with the variables that this has here.
+in_workload_env() {
+	env MM_CACHE_RECLAIM="${reclaim:-classic}" MM_CACHE_REPS="${reps:-1}" \
+		${set_vars[@]+"${set_vars[@]}"} "$@"
+}
+
+# One at a time is kept: another shape replaces it.
+make_database() {
+	local shape=$1 dir=$vng_dir/leveldb
+
+	[ "$(cat "$dir.shape" 2>/dev/null)" != "$shape" ] || return 0
+	rm -rf "$dir" "$dir.new" "$dir.shape" "$dir.img"
+	say "making the database, once: $shape"
+	in_workload_env "$leveldb" "${words[@]:1}" --make --database="$dir" >&2 &&
+		mkdir "$dir.new" && mv "$dir" "$dir.new/database" &&
+		truncate -s "$(($(du -sm "$dir.new" | cut -f 1) * 23 / 10 + 128))M" "$dir.img.new" &&
+		mkfs.ext4 -q -F -m 0 -L mm-cache -E lazy_itable_init=0,lazy_journal_init=0,nodiscard \
+			-d "$dir.new" "$dir.img.new" >&2 &&
+		rm -rf "$dir.new" && mv "$dir.img.new" "$dir.img" && echo "$shape" >"$dir.shape"
+}
+
+prepare_workload() {
+	local shape
+
+	[ -x "$leveldb" ] || die $EX_MISSING "no build/tools/mm-cache-leveldb: run 'make deps tools' first"
+	shape=$(in_workload_env "$leveldb" "${words[@]:1}" --print-shape) ||
+		die $EX_USAGE "--workload '$workload': see above"
+	caches_locked make_database "$shape" ||
+		die $EX_MISSING "the database cannot be made in $vng_dir: see above"
+}
+
 # -------------------------------------------------------------------- run
 
 # Nothing of this run may outlive it, whatever ends it.
@@ -523,6 +573,11 @@ write_job() {
 	local var
 
 	printf 'token=%q mode=%q install=%q\n' "$token" "$mode" "$install"
+	if [ "$mode" = workload ]; then
+		printf 'workload=('
+		printf ' %q' "$leveldb" "${words[@]:1}"
+		printf ' )\n'
+	fi
 	printf 'programs=('
 	# shellcheck disable=SC2086 # one word for each program
 	[ -z "$programs" ] || printf ' %q' ${programs//,/ }
@@ -598,8 +653,11 @@ boot() {
 	rm -rf "$run_dir"/{out,err,tmp,scratch.img,begin,end}
 	mkfifo "$run_dir/out" "$run_dir/err"
 	mkdir "$run_dir/tmp"
-	truncate -s "${disk_mib}M" "$run_dir/scratch.img" ||
-		die $EX_MISSING "cannot make the scratch disk in $run_dir"
+	if [ $mode = workload ]; then
+		cp --reflink=auto --sparse=always "$vng_dir/leveldb.img" "$run_dir/scratch.img"
+	else
+		truncate -s "${disk_mib}M" "$run_dir/scratch.img"
+	fi || die $EX_MISSING "cannot make the scratch disk in $run_dir"
 	write_job >"$run_dir/job"
 	: >"$log" || die $EX_MISSING "cannot write the log $log"
 	: >"$run_dir/console"
@@ -724,9 +782,10 @@ main() {
 	choose_root_fs
 	find_vng
 	find_busybox
-	[ $mode != suite ] || install_suite
+	[ $mode != workload ] || prepare_workload
+	[ $mode != suite ] || [ -n "$resolve" ] || install_suite
 	choose_accel
-	if [ $mode = resolve ]; then
+	if [ -n "$resolve" ]; then
 		printf '%s\n' "$kernel_name" "$kernel" "$accel"
 		exit 0
 	fi
@@ -736,13 +795,14 @@ main() {
 	log=$(realpath "$log")
 	token=$$-$RANDOM$RANDOM
 
+	[ $mode != workload ] || disk_mib=$(($(stat -c %s "$vng_dir/leveldb.img") / 1048576))
 	say "booting $kernel_name: ${memory_mib} MiB, $cpus CPUs, scratch disk $disk_mib MiB, log $log"
 	boot
 	grep -q -E "$complaints" "$log.console" && {
 		say "the guest's kernel complained (all of it: $log.console):"
 		console_excerpt >&2
 	}
-	[ $mode = suite ] || exit "$guest_code"
+	[ $mode != 'command' ] || exit "$guest_code"
 	echo
 	"$here/build/tools/ktap-table" <"$log"
 	code=$?

@@ -33,6 +33,8 @@ static const struct compare_kind kinds[] = {
 	  .resolution = 2 },
 	{ "other_faults", LOWER_IS_BETTER, .margin = 10 },
 	{ "amplification", LOWER_IS_BETTER, .margin = 50, .resolution = 2 },
+	{ "get_miss", LOWER_IS_BETTER, .margin = 30, .resolution = 2 },
+	{ "scan_miss", LOWER_IS_BETTER, .margin = 50, .resolution = 2 },
 	{ "throughput", HIGHER_IS_BETTER, .margin_pct = 10, .clock = true },
 	{ "best_throughput_ratio", HIGHER_IS_BETTER, .margin = 100,
 	  .clock = true },

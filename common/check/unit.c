@@ -32,8 +32,9 @@
 #define SKIPPED 4
 
 static const struct unit_test *const lists[] = {
-	tests_of_values, tests_of_texts, tests_of_readers, tests_of_experiment,
-	tests_of_keeper, tests_of_trial, tests_of_explore, tests_of_store,
+	tests_of_values,     tests_of_texts,  tests_of_readers,
+	tests_of_experiment, tests_of_keeper, tests_of_trial,
+	tests_of_explore,    tests_of_store,  tests_of_load,
 };
 
 #define NR_LISTS (sizeof(lists) / sizeof(*lists))

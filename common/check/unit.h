@@ -27,6 +27,7 @@ extern const struct unit_test tests_of_keeper[];
 extern const struct unit_test tests_of_trial[];
 extern const struct unit_test tests_of_explore[];
 extern const struct unit_test tests_of_store[];
+extern const struct unit_test tests_of_load[];
 
 /* The page size that sysconf() tells the rest of the program; 0: the real one. */
 extern long unit_page_size;
