@@ -672,7 +672,8 @@ boot() {
 	# static key, such as that of lru_gen): an int3 that nobody expects, a panic.
 	# Without RDRAND the first mkfs waits 5 s for random numbers.
 	[ "$accel" = kvm ] || {
-		options+=(--disable-kvm)
+		# On a busy machine its timer may be late when the kernel tries it: a panic.
+		options+=(--disable-kvm --append no_timer_check)
 		tcg="-accel tcg,thread=single -cpu qemu64,+rdrand"
 	}
 	for opt in ${append[@]+"${append[@]}"}; do
