@@ -10,6 +10,7 @@ build=${BUILD_DIR:-$top/build}
 out=${AXES_DIR:-$build/axes/$(uname -r)}
 fresh=''
 swap_device=''
+swap_device_was_there=''
 
 usage()
 {
@@ -78,8 +79,14 @@ chosen_runs()
 clean_up()
 {
 	[ -z "$swap_device" ] || swapoff "$swap_device" 2>/dev/null
-	[ -z "$swap_device" ] || zramctl --reset "$swap_device" 2>/dev/null
+	# zramctl --reset removes it.
+	if [ -n "$swap_device_was_there" ]; then
+		echo 1 >"/sys/block/${swap_device#/dev/}/reset"
+	elif [ -n "$swap_device" ]; then
+		zramctl --reset "$swap_device" 2>/dev/null
+	fi
 	swap_device=''
+	swap_device_was_there=''
 	[ ! -d "$out/directory" ] || rmdir "$out/directory"
 	[ ! -d /dev/shm/mm-cache-axes ] || rmdir /dev/shm/mm-cache-axes
 }
@@ -90,14 +97,16 @@ trap 'exit 143' TERM HUP
 # A quarter of the memory, compressed, as a laptop has it.
 swap_on()
 {
-	local kib
+	local kib before
 
 	kib=$(awk '/^MemTotal/ { print int($2 / 4) }' /proc/meminfo)
 	modprobe -q zram 2>/dev/null
+	before=" $(echo /sys/block/zram*) "
 	swap_device=$(zramctl --find --size "${kib}K" 2>/dev/null) || {
 		swap_device=''
 		return 1
 	}
+	[[ $before != *" /sys/block/${swap_device#/dev/} "* ]] || swap_device_was_there=yes
 	mkswap -q "$swap_device" >/dev/null && swapon "$swap_device"
 }
 
