@@ -101,7 +101,7 @@ pread_hot_set 39 6
 repeated_scan 19 3
 seq_hot_set 41 5
 uring_dontcache 16 5
-leveldb 400 90
+leveldb 500 90
 END
 }
 

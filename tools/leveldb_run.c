@@ -292,7 +292,8 @@ static int run_open(struct state *s)
 	if (!err)
 		err = leveldb_db_tables(run->dir, &tables, &after,
 					&result->failure);
-	result->changed = before != after;
+	if (!err)
+		result->changed = before != after;
 	return err;
 }
 
