@@ -71,7 +71,7 @@ list_tests()
 }
 
 none='^$'
-no_library='links no lib\(mount\|uring\|jansson\)\|mm-cache-compare is not built'
+no_library='links no lib\(mount\|uring\|jansson\)\|mm-cache-\(compare\|leveldb\) is not built'
 flags="-Wall -Wextra"
 allowed=$none
 test_build gcc CC=gcc
