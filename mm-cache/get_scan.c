@@ -11,9 +11,9 @@
  *   1_3    one worker SCANs, three GET: 92.5 GETs to a SCAN
  *   mixed  four workers, 99.5 % of the requests are GETs: 199
  *   1_7    one worker SCANs, seven GET: 237.2
- *   mirror four times as many GETs go all over the store as SCANs, each of 1000
- *          records, go over a part of 40 % of the memory: that part is the hotter
- *          one, and is judged
+ *   mirror SCANs of 1000 records go over a part of 40 % of the memory, and for each
+ *          page of them a GET goes all over the store: that part is the hotter one,
+ *          and is judged
  *
  * Judged is what hits: as a share of what hits in a simulated exact LRU cache of
  * the same size, by the same requests in the same order; and of what GET has
@@ -55,18 +55,19 @@ static const struct workload mirror =
  * Permille of what hits in exact LRU, and of what hits alone.
  *
  *           6.12 MGLRU  7.3 MGLRU             classic               SCANs promoted
- *   1_3     986, 578    1351..1404, 791..823  1081..1132, 604..642   914, 525
- *   mixed   999, 653    1380, 872             1069..1142, 684..724   921, 576
- *   1_7     997, 650    1336..1355, 872..884  1056..1139, 683..719   909, 574
- *   mirror  1026, 997   978..984, 951..956    1008..1020, 980..991   325, 316
+ *   1_3     994, 584    1357..1402, 798..819  1065..1115, 601..651  914, 525
+ *   mixed   1000, 680   1380, 893             1066..1127, 691..730  921, 576
+ *   1_7     999, 700    1331..1352, 904..911  1053..1128, 701..748  909, 574
+ *   mirror  1016, 988   976..984, 947..956    1010..1021, 982..992  325, 316
  *
- * Classic is of 6.12, 6.18 and 7.3. The last column is of a shim (6.18) that touches
- * each page of a SCAN five times more or, for the mirror, drops the scanned part: the
- * bounds lie between. Exact LRU itself has 1000 and 581 to 650; so they exclude a
- * kernel that keeps less for GETs than it would, because what is read once or ahead
- * earns a place. 7.x puts pages that start with a reference into the second-oldest
- * generation of MGLRU; those read ahead start with none and go first. A single
- * repetition of classic gave 1027 to 1142.
+ * Medians of five and six boots; classic is of 6.12, 6.18 and 7.3. The last column is
+ * of a shim (6.18) that touches each page of a SCAN five times more or, for the
+ * mirror, drops the scanned part: the bounds lie between. Exact LRU has 1000; of alone
+ * 574 to 593 in 1_3, 648 to 677 in the other two. So they exclude a kernel that keeps
+ * less for GETs than it would, because what is read once or ahead earns a place. 7.x
+ * puts pages that start with a reference into the second-oldest generation of MGLRU;
+ * those read ahead start with none and go first: by pread(), not through a mapping. A
+ * single repetition of classic gave 1027 to 1142, but for the mirror.
  */
 #define OF_LRU_MIN 950
 #define OF_ALONE_1_3_MIN 550
