@@ -16,11 +16,7 @@ why=$CHECK_TMP/why
 # verdict NAME: what the check NAME found wrong is in $why.
 verdict()
 {
-	if [ -s "$why" ]; then
-		check_fail "$1" "$(head -n 1 "$why")" "$log"
-	else
-		check_ok "$1"
-	fi
+	verdict_of "$why" "$log" "$1"
 }
 
 # --- without a lab
@@ -28,12 +24,7 @@ verdict()
 # refused STATUS WORDS ARGUMENT...
 refused()
 {
-	local want=$1 words=$2 status=0
-	shift 2
-
-	"$explore" "$@" >"$log" 2>&1 </dev/null || status=$?
-	[ "$status" -eq "$want" ] || echo "$*: exit status $status, must be $want"
-	grep -qF -- "$words" "$log" || echo "$*: does not say: $words"
+	refusal "$log" "$1" "$2" "$explore" "${@:3}"
 }
 {
 	refused 64 "--mem=x: must be a size, none or machine" --mem=x

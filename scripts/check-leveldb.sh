@@ -20,11 +20,7 @@ fi
 # verdict NAME: what the check NAME found wrong is in $why.
 verdict()
 {
-	if [ -s "$why" ]; then
-		check_fail "$1" "$(head -n 1 "$why")" "$log"
-	else
-		check_ok "$1"
-	fi
+	verdict_of "$why" "$log" "$1"
 }
 
 # --- without a lab
@@ -32,12 +28,7 @@ verdict()
 # refused STATUS WORDS ARGUMENT...
 refused()
 {
-	local want=$1 words=$2 status=0
-	shift 2
-
-	"$leveldb" "$@" >"$log" 2>&1 </dev/null || status=$?
-	[ "$status" -eq "$want" ] || echo "$*: exit status $status, must be $want"
-	[ -z "$words" ] || grep -qF -- "$words" "$log" || echo "$*: does not say: $words"
+	refusal "$log" "$1" "$2" "$leveldb" "${@:3}"
 }
 {
 	refused 64 "--layouts=2_3: '2_3' is none" --layouts=2_3

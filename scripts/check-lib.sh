@@ -121,6 +121,29 @@ check_said()
 	fi
 }
 
+# verdict_of WHY LOG NAME: the check NAME found wrong what is in the file WHY.
+verdict_of()
+{
+	if [ -s "$1" ]; then
+		check_fail "$3" "$(head -n 1 "$1")" "$2"
+	else
+		check_ok "$3"
+	fi
+}
+
+# refusal LOG STATUS WORDS PROGRAM ARGUMENT...: prints what is wrong when the program
+# does not end with STATUS, or does not say WORDS (if any).
+refusal()
+{
+	local log=$1 want=$2 words=$3 status=0
+	shift 3
+
+	"$@" >"$log" 2>&1 </dev/null || status=$?
+	shift
+	[ "$status" -eq "$want" ] || echo "$*: exit status $status, must be $want"
+	[ -z "$words" ] || grep -qF -- "$words" "$log" || echo "$*: does not say: $words"
+}
+
 check_done()
 {
 	if [ $((_check_passed + _check_failed + _check_skipped)) -eq 0 ]; then
