@@ -423,7 +423,7 @@ fi
 if [ -x "$TOOLS_DIR/mm-cache-leveldb" ]; then
 	guest --debian $new_kernel --reclaim mglru --set MM_CACHE_READ_AHEAD_KB=64 \
 		--workload "leveldb --size=60M --mem=32M --layouts=1_3 --measured=1"
-	expect workload-in-guest 0 '1 properties: 1 ok'
+	expect workload-in-guest 0 '1 property: 1 ok'
 	for line in '# env memcg v2, limit 32 MiB$' '# env read_ahead_kb 64, as found$' '# env delay_accounting on$' \
 		'mglru_1_3 get_wait us n=1 median=[1-9]' 'mglru_1_3: mapped, \([0-9]*\) of \1 tables'; do
 		grep -q -- "$line" "$CHECK_TMP/log" || echo "no line has: $line"

@@ -277,7 +277,7 @@ static void test_setting_store(void)
 	IS(r.trial.get_scan.memory, 40 * MIB);
 	IS(r.trial.get_scan.run, 10000);
 	IS(r.trial.get_scan.gets, 237200);
-	IS(r.trial.get_scan.zipf * 100, 99);
+	IS(llround(r.trial.get_scan.zipf * 100), 99);
 	IS(r.trial.get_scan.workers, 8);
 	IS(r.trial.get_scan.mixed, true);
 	IS(r.trial.get_scan.window, 80 * MIB);
