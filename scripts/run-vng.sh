@@ -670,9 +670,9 @@ boot() {
 	options+=(--append "modprobe.blacklist=ahci,kvm_amd,kvm_intel,psmouse,pcspkr,i2c_i801,lpc_ich,iTCO_wdt,sr_mod,powernow_k8,acpi_cpufreq")
 	# With a thread for each CPU, TCG may run code that the kernel is patching (a
 	# static key, such as that of lru_gen): an int3 that nobody expects, a panic.
-	# Without RDRAND the first mkfs waits 5 s for random numbers.
+	# Without RDRAND the first mkfs waits 5 s for random numbers. On a busy machine
+	# the timer may be late when the kernel tries it: a panic.
 	[ "$accel" = kvm ] || {
-		# On a busy machine its timer may be late when the kernel tries it: a panic.
 		options+=(--disable-kvm --append no_timer_check)
 		tcg="-accel tcg,thread=single -cpu qemu64,+rdrand"
 	}
