@@ -79,13 +79,6 @@ value()
 		$1 == run && $2 == 1 && $3 == pass { print $at }' "$1"
 }
 
-# is WHAT VALUE TEST: VALUE holds in the awk expression TEST, of v.
-is()
-{
-	awk -v v="$2" "BEGIN { exit !(v != \"\" && ($3)) }" ||
-		echo "$1 is ${2:-not there}: must hold $3, of v"
-}
-
 csv=$CHECK_TMP/csv
 json=$CHECK_TMP/json
 # A set read once and left alone is lost.
@@ -258,15 +251,6 @@ verdict refused-run
 
 # --- interrupted
 
-# await PATTERN: until the log has a line of it, for five minutes.
-await()
-{
-	for _ in {1..3000}; do
-		! grep -q -- "$1" "$log" || break
-		sleep 0.1
-	done
-}
-
 # stop WHEN SIGNAL WANTED: WHEN, a word of its progress or seconds; then the table.
 stop()
 {
@@ -276,7 +260,7 @@ stop()
 	run_start "$log" "$explore" --mem=64M --touches=1 --reps=50
 	case $when in
 	[0-9]*) sleep "$when" ;;
-	*) await "$when" ;;
+	*) await "$log" "$when" ;;
 	esac
 	kill "-$signal" "$RUN_PID"
 	run_wait

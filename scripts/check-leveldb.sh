@@ -98,13 +98,6 @@ value()
 	sed -n "s/^# metric leveldb\.classic_${2:-1_3} $1 .* median=\([-0-9]*\) .*/\1/p" "$log"
 }
 
-# is WHAT VALUE TEST: VALUE holds in the awk expression TEST, of v.
-is()
-{
-	awk -v v="$2" "BEGIN { exit !(v != \"\" && ($3)) }" ||
-		echo "$1 is ${2:-not there}: must hold $3, of v"
-}
-
 # measure ARGUMENT...: classic, of the kept database; on other memory and layouts by
 # ARGUMENTs.
 measure()
@@ -216,21 +209,12 @@ judged not-root 4 "^1\.\.0 # SKIP need: root"
 
 # --- interrupted
 
-# await PATTERN: until the log has a line of it, for five minutes.
-await()
-{
-	for _ in {1..3000}; do
-		! grep -q -- "$1" "$log" || break
-		sleep 0.1
-	done
-}
-
 # stopped NAME WHEN SIGNAL: WHEN, a word of its progress. It is its own database.
 stopped()
 {
 	run_before
 	run_start "$log" "$leveldb" --size=60M --mem=32M --reclaim=classic --layouts=1_3 --measured=1000
-	await "$2"
+	await "$log" "$2"
 	kill "-$3" "$RUN_PID"
 	run_wait
 	{

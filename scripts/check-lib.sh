@@ -11,6 +11,7 @@
 #   check_run NAME COMMAND...      one of the first two, by the exit status
 #   check_said NAME WANT WORDS GOT FILE   the same, of a command that was run: its
 #                                  exit status, and what is in its output
+#   is, await, verdict_of, refusal what is measured, said, wrong: see there
 #   check_done                     last: print the counts, exit 0 or 1
 #
 # A section may run by itself, after make. It prints one line a test, "ok - NAME",
@@ -142,6 +143,23 @@ refusal()
 	shift
 	[ "$status" -eq "$want" ] || echo "$*: exit status $status, must be $want"
 	[ -z "$words" ] || grep -qF -- "$words" "$log" || echo "$*: does not say: $words"
+}
+
+# is WHAT VALUE TEST: prints what is wrong unless VALUE is there and holds in the awk
+# expression TEST, of v.
+is()
+{
+	awk -v v="$2" "BEGIN { exit !(v != \"\" && ($3)) }" ||
+		echo "$1 is ${2:-not there}: must hold $3, of v"
+}
+
+# await LOG PATTERN: until LOG has a line of it, for five minutes.
+await()
+{
+	for _ in {1..3000}; do
+		! grep -q -- "$2" "$1" || break
+		sleep 0.1
+	done
 }
 
 check_done()
