@@ -156,9 +156,9 @@ int experiment_open(struct experiment *exp, struct lab *lab,
 
 /*
  * experiment_run() - all arms in every repetition, each time another one
- * first. Ends after MM_CACHE_REPS repetitions; or else when each bound held in
- * all of at least 3, or in all or none of at least 5, or after 11. A bound of the
- * property that held in none lets others of the property waver.
+ * first. Ends after MM_CACHE_REPS repetitions; or else after 3 in which every bound
+ * held; after 5 or more, as soon as 6 of at most 11 agree on each bound of the
+ * property, or one of these never held, and controls held in all or none; or after 11.
  *
  * 0; -EBUSY when a file could not be dropped from the cache; -ESTALE when
  * somebody else wrote to one; -ENOMEM when the memcg OOM killer struck
