@@ -390,6 +390,43 @@ static void test_recipe_refuses(void)
 	}
 }
 
+/* Rows of @recipe for which there is no run, in either column. */
+static unsigned int rows_without_run(const char *recipe,
+				     const struct lists *given)
+{
+	unsigned int nr = 0;
+	char path[300], why[600] = "";
+
+	snprintf(path, sizeof(path), "%s/%s", RECIPES_DIR, recipe);
+	IS(plan_read(&plan, path, given, why, sizeof(why)), 0);
+	IS_TEXT(why, "");
+	IS(plan.nr_rows > 8, true);
+	for (unsigned int r = 0; r < plan.nr_rows; r++) {
+		bool found = false;
+
+		for (unsigned int c = 0; c < plan.nr_columns; c++)
+			for (unsigned int i = 0; i < plan.nr_runs; i++)
+				found |= filter_matches(&plan.rows[r].filter,
+							&plan.runs[i]) &&
+					 filter_matches(&plan.columns[c].filter,
+							&plan.runs[i]);
+		nr += !found;
+	}
+	return nr;
+}
+
+static void test_recipe_rows(void)
+{
+	static struct lists given;
+
+	IS(rows_without_run("report1", &given), 0);
+	IS(rows_without_run("report2", &given), 0);
+	IS(rows_without_run("report3", &given), 0);
+	unit_case("in a VM of 1 GB: all but the row of 2 GB");
+	strcpy(given.value[KNOB_MEM], "machine");
+	IS(rows_without_run("report1", &given), 1);
+}
+
 /* The knob with most values makes the rows, the others the columns. */
 static void test_sweep(void)
 {
@@ -570,6 +607,7 @@ const struct unit_test tests_of_explore[] = {
 	{ "setting_store", test_setting_store },
 	{ "recipe", test_recipe },
 	{ "recipe_refuses", test_recipe_refuses },
+	{ "recipe_rows", test_recipe_rows },
 	{ "sweep", test_sweep },
 	{ "digest", test_digest },
 	{ "digest_store", test_digest_store },
