@@ -100,6 +100,7 @@ run "$log" "$explore" --mem=32M --warm=1 --touches=0.2 --passes=2 \
 {
 	[ "$RUN_STATUS" -eq 0 ] || echo "exit status $RUN_STATUS"
 	[ "$(wc -l <"$csv")" -eq 7 ] || echo "the CSV has $(wc -l <"$csv") lines, must have 7"
+	head -n 1 "$csv" | tr , '\n' | sort | uniq -d | sed 's/^/two columns of the CSV have the name /'
 	is "kept without a scan" "$(value "$csv" 1 2 kept)" "v >= 0.95"
 	is "missed without a scan" "$(value "$csv" 1 2 missed)" "v <= 0.05"
 	# What is read now and then, another reclaimer of the machine may find idle.

@@ -272,7 +272,7 @@ void report_details(const struct exploration *e, FILE *out)
 
 void report_csv(const struct exploration *e, FILE *out)
 {
-	fprintf(out, "run,repetition,pass,scale");
+	fprintf(out, "setting,repetition,pass,scale");
 	for (int k = 0; k < NR_KNOBS; k++)
 		fprintf(out, ",%s", knobs[k].name);
 	for (int f = 0; f < NR_FIGURES; f++)
