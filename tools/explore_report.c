@@ -236,7 +236,8 @@ void report_table(const struct exploration *e, FILE *out)
 		make_row(e, &plan->rows[r], cells, (1 + r) * columns);
 	print_cells(cells, rows, columns, out);
 	free(cells);
-	fprintf(out, "\nmean / median [min..max] of %u repetitions%s%s\n", most,
+	fprintf(out, "\nmean / median [min..max] of %u repetition%s%s%s\n",
+		most, most == 1 ? "" : "s",
 		plan->reported ? "; beside it, what the report gave" : "",
 		e->stopped ? ", stopped early: what there is so far" : "");
 	if (plan->change[0])
