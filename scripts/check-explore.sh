@@ -291,6 +291,48 @@ run "$log" "$explore" --fs=btrfs --mem=32M --scan-by=dontcache,dontneed --reps=1
 } >"$why" 2>&1
 verdict refused-run
 
+# So it is of a lab: other settings have another one. No btrfs has blocks of 1 KiB.
+run "$log" MM_CACHE_BLOCK_SIZE=1024 "$explore" --fs=btrfs,ext4 --mem=32M --reps=1
+{
+	[ "$RUN_STATUS" -eq 1 ] || echo "exit status $RUN_STATUS, must be 1"
+	grep -q "not measured: needs " "$log" || echo "the reason is not told"
+	grep -q "^| fs ext4 *| [0-9]" "$log" || echo "the other one was not measured"
+	leftovers
+} >"$why" 2>&1
+verdict refused-lab
+
+run "$log" sh -c "ulimit -f 2000; exec $explore --mem=32M --reps=1"
+{
+	[ "$RUN_STATUS" -eq 4 ] || echo "exit status $RUN_STATUS, must be 4"
+	grep -q "not measured: needs .*File too large" "$log" || echo "the reason is not told"
+	leftovers
+} >"$why" 2>&1
+verdict small-file-limit
+
+# Nothing measured, and no word why, is what no script could tell from a skip.
+run_before
+run_start "$log" "$explore" --mem=32M --touches=1000 --scan=16M --reps=9
+for _ in {1..600}; do
+	worker=$(pgrep -P "$RUN_PID") && [ -n "$(pgrep -P "$worker" mm-cache-explor)" ] && break
+	sleep 0.1
+done
+kill -KILL "$worker"
+run_wait
+{
+	[ "$RUN_STATUS" -eq 1 ] || echo "exit status $RUN_STATUS, must be 1"
+	grep -q "the process that measures was killed: Killed" "$log" || echo "does not say that it was killed"
+	leftovers
+} >"$why" 2>&1
+verdict killed-worker
+
+run "$log" sh -c "exec $explore --mem=32M --reps=2 --csv=$csv <&- >&- 2>&-"
+{
+	[ "$RUN_STATUS" -eq 0 ] || echo "exit status $RUN_STATUS"
+	[ "$(wc -l <"$csv")" -eq 3 ] || echo "the CSV has $(wc -l <"$csv") lines, must have 3"
+	leftovers
+} >"$why" 2>&1
+verdict no-descriptors
+
 # --- interrupted
 
 # stop WHEN SIGNAL WANTED: WHEN, a word of its progress or seconds; then the table.

@@ -454,6 +454,7 @@ static enum exit_code print_plan(const struct exploration *e)
 
 static enum exit_code run_plan(struct exploration *e)
 {
+	enum exit_code code;
 	char why[600];
 	int err;
 
@@ -471,7 +472,8 @@ static enum exit_code run_plan(struct exploration *e)
 	if (!asked.load && check_files())
 		return USAGE;
 	err = asked.load ? 0 : exploration_run(e);
-	return report(e) ?: (err ? NOT_ALL : ALL_MEASURED);
+	code = report(e);
+	return err ? NOT_ALL : code;
 }
 
 int main(int argc, char **argv)
@@ -503,6 +505,7 @@ int main(int argc, char **argv)
 	/* Whoever started us may ignore these; we wait for children. */
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	umask(022);
 	code = run_plan(&exploration);
 	if (fflush(stdout) || ferror(stdout)) {
