@@ -41,8 +41,50 @@ refused()
 	refused 1 "GETs and SCANs are all" --dry-run --workers=4 --touches=1
 	refused 64 "recipes/report9" report9
 	MM_CACHE_DIR=$CHECK_TMP refused 64 "no --fs" --fs=xfs
+	MM_CACHE_MEM=128M refused 64 "give --mem" --dry-run
+	refused 0 "2000 hot reads a second" --dry-run --pace=clock --rate=2000
+	refused 0 "GETs only" --dry-run --workers=2 --run=0
+	# Before it measures, not after.
+	refused 64 "/no/such/csv: No such file" --csv=/no/such/csv
+	refused 64 "/no/such/figure.svg: No such file" --figure=/no/such/figure
+	refused 64 "$CHECK_TMP: Is a directory" --json="$CHECK_TMP"
 } >"$why"
 verdict refuses
+
+# recipe WORDS TEXT: refused for that.
+recipe()
+{
+	printf '%b' "$2" >"$CHECK_TMP/recipe"
+	refused 64 "$1" --dry-run "$CHECK_TMP/recipe"
+}
+{
+	recipe "recipe:1: mem: no value" 'set mem=\nrun touches=1\n'
+	recipe "recipe:1: the line is too long" "run $(printf 'touches=1 %.0s' {1..150})\n"
+	recipe "recipe:2: foo: no such knob" 'run touches=1\nrow a kept pass=1 foo=1\n'
+	recipe "recipe:1: too many words, or a quote left open" 'run "touches=1\n'
+	recipe "has no run line" ""
+	refused 64 "$CHECK_TMP:1: Is a directory" --dry-run "$CHECK_TMP"
+} >"$why"
+verdict refuses-recipes
+
+# Of the second pass of a run that had one, and of repetitions without figures, there
+# is nothing to tell.
+saved()
+{
+	printf '{"scale": 1, "complete": true, "runs": [
+		{"knobs": {"passes": "1"}, "not_measured": "", "repetitions": 1,
+		 "passes": [{"kept": {"values": [0.25]}}]},
+		{"knobs": {"passes": "2"}, "not_measured": "", "repetitions": 1, "passes": [%s]}]}' "$1"
+}
+{
+	saved '{"kept": {"values": [0.5]}}, {"kept": {"values": [0.75]}}' >"$CHECK_TMP/saved"
+	refused 0 "" --passes=1,2 --reps=1 --load="$CHECK_TMP/saved"
+	grep -q '^| passes 1, pass 1 *| 25\.0 *|$' "$log" || echo "the loaded figure is not shown"
+	grep -q '^| passes 1, pass 2 *| - *|$' "$log" || echo "what was not measured has a figure"
+	saved '' >"$CHECK_TMP/saved"
+	refused 64 "is of another plan" --passes=1,2 --reps=1 --load="$CHECK_TMP/saved"
+} >"$why"
+verdict loads-nothing-else
 
 # A scaled recipe keeps its ratios: reads of each page, hot and scan by limit.
 ratios()
@@ -249,6 +291,48 @@ run "$log" "$explore" --fs=btrfs --mem=32M --scan-by=dontcache,dontneed --reps=1
 	leftovers
 } >"$why" 2>&1
 verdict refused-run
+
+# So it is of a lab: other settings have another one. No btrfs has blocks of 1 KiB.
+run "$log" MM_CACHE_BLOCK_SIZE=1024 "$explore" --fs=btrfs,ext4 --mem=32M --reps=1
+{
+	[ "$RUN_STATUS" -eq 1 ] || echo "exit status $RUN_STATUS, must be 1"
+	grep -q "not measured: needs " "$log" || echo "the reason is not told"
+	grep -q "^| fs ext4 *| [0-9]" "$log" || echo "the other one was not measured"
+	leftovers
+} >"$why" 2>&1
+verdict refused-lab
+
+run "$log" sh -c "ulimit -f 2000; exec $explore --mem=32M --reps=1"
+{
+	[ "$RUN_STATUS" -eq 4 ] || echo "exit status $RUN_STATUS, must be 4"
+	grep -q "not measured: needs .*File too large" "$log" || echo "the reason is not told"
+	leftovers
+} >"$why" 2>&1
+verdict small-file-limit
+
+# Nothing measured, and no word why, is what no script could tell from a skip.
+run_before
+run_start "$log" "$explore" --mem=32M --touches=1000 --scan=16M --reps=9
+for _ in {1..600}; do
+	worker=$(pgrep -P "$RUN_PID") && [ -n "$(pgrep -P "$worker" mm-cache-explor)" ] && break
+	sleep 0.1
+done
+kill -KILL "$worker"
+run_wait
+{
+	[ "$RUN_STATUS" -eq 1 ] || echo "exit status $RUN_STATUS, must be 1"
+	grep -q "the process that measures was killed: Killed" "$log" || echo "does not say that it was killed"
+	leftovers
+} >"$why" 2>&1
+verdict killed-worker
+
+run "$log" sh -c "exec $explore --mem=32M --reps=2 --csv=$csv <&- >&- 2>&-"
+{
+	[ "$RUN_STATUS" -eq 0 ] || echo "exit status $RUN_STATUS"
+	[ "$(wc -l <"$csv")" -eq 3 ] || echo "the CSV has $(wc -l <"$csv") lines, must have 3"
+	leftovers
+} >"$why" 2>&1
+verdict no-descriptors
 
 # --- interrupted
 

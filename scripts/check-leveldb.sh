@@ -72,6 +72,13 @@ small=(--size=60M --mem=32M --quiet)
 	refused 1 "is no database that this program has made" --make --database="$CHECK_TMP/empty" "${small[@]}"
 	timeout -s INT 1 "$leveldb" --make --database="$CHECK_TMP/cut" --size=8G >"$log" 2>&1
 	[ ! -e "$CHECK_TMP/cut" ] && [ ! -e "$CHECK_TMP/cut.new" ] || echo "an interrupted making leaves files"
+	refused 0 "" --make --database="$CHECK_TMP/slash/" "${small[@]}"
+	mkdir "$CHECK_TMP/killed.new"
+	refused 1 "killed.new is of another making" --make --database="$CHECK_TMP/killed" "${small[@]}"
+	# Without these, what it says must not go into a file of the database.
+	"$leveldb" --make --database="$CHECK_TMP/closed" --size=60M --mem=32M <&- >&- 2>&- ||
+		echo "without standard streams it exits with $?"
+	! grep -rq "making the database" "$CHECK_TMP/closed" || echo "what it said is in the database"
 } >"$why"
 verdict makes
 

@@ -217,4 +217,17 @@ own_words()
 }
 quiet own-words "a path or a host of one machine" own_words
 
+# argp fills lines to 79 columns: one that is longer in the source ends as a stump.
+help_fits()
+{
+	local program
+
+	for program in "$TOOLS_DIR"/mm-cache-*; do
+		[[ $program != *.o ]] || continue
+		ARGP_HELP_FMT=rmargin=200 "$program" --help | grep -v '^Mandatory or optional' |
+			grep -E '^[^ ].{78}' | sed "s/^/$(basename "$program"): /"
+	done
+}
+quiet help-fits "a line of --help is too long" help_fits
+
 check_done

@@ -134,9 +134,9 @@ static int read_lists(char **words, int n, struct lists *lists, char *why,
 
 		if (split_word(words[i], &id, &value, why, len))
 			return -EINVAL;
-		if (strlen(value) >= sizeof(lists->value[0]))
-			return refuse(why, len, "%s: too many values",
-				      knobs[id].name);
+		if (!*value || strlen(value) >= sizeof(lists->value[0]))
+			return refuse(why, len, "%s: %s", knobs[id].name,
+				      *value ? "too many values" : "no value");
 		memset(lists->value[id], 0, sizeof(lists->value[id]));
 		strcpy(lists->value[id], value);
 	}
@@ -276,6 +276,11 @@ int plan_read(struct plan *plan, const char *path, const struct lists *given,
 		else
 			err = read_line(plan, line, &set, given, what,
 					sizeof(what));
+	}
+	if (ferror(file)) {
+		err = -errno;
+		snprintf(what, sizeof(what), "%s", strerror(errno));
+		nr++;
 	}
 	fclose(file);
 	if (err)

@@ -511,6 +511,7 @@ static int load_run(const json_t *run, const struct setting *setting,
 {
 	const char *why =
 		json_string_value(json_object_get(run, "not_measured"));
+	const json_t *passes = json_object_get(run, "passes");
 	const json_t *pass;
 	size_t p;
 
@@ -518,9 +519,11 @@ static int load_run(const json_t *run, const struct setting *setting,
 		return -EINVAL;
 	snprintf(r->why, sizeof(r->why), "%s", why);
 	r->reps = (unsigned int)number(run, "repetitions");
-	if (r->reps > reps)
+	if (r->reps > reps || (r->reps && !json_array_size(passes)))
 		return -EINVAL;
-	json_array_foreach(json_object_get(run, "passes"), p, pass)
+	for (unsigned int n = 0; n < r->reps; n++)
+		watched_nothing(&r->watched[n]);
+	json_array_foreach(passes, p, pass)
 	{
 		if (p < PASSES_MAX)
 			load_pass(pass, (unsigned int)p, r);

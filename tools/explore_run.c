@@ -456,11 +456,12 @@ static int work_in_lab(struct work *w, const struct setting *like)
 	uint64_t bytes = prepare_lab(w, like);
 	struct lab *lab = &w->lab;
 	struct keeper_report report;
-	bool ours;
+	bool ours, refused;
 	int err;
 
 	err = lab_open(lab, bytes, on_waiting);
 	print_report(w->e, lab->repaired.text);
+	refused = err && needs_any(&lab->needs) && !lab->failure.err;
 	if (!err) {
 		env_read(w->e->env, lab);
 		drop_limit(w->e->env);
@@ -479,7 +480,8 @@ static int work_in_lab(struct work *w, const struct setting *like)
 	lab_close(lab, &report);
 	if (ours && (report.foreign || report.failed))
 		print_report(w->e, report.text);
-	return err;
+	/* That this lab cannot be had is told, and is no error of the others. */
+	return refused ? 0 : err;
 }
 
 /* A process of its own: a mount namespace and a keeper are for good. */
@@ -528,6 +530,7 @@ static int run_lab(struct exploration *e, struct resolved *resolved, bool *mine,
 		   const struct setting *like, struct progress *progress)
 {
 	pid_t parent = getpid();
+	char text[120];
 	pid_t pid;
 	int status;
 
@@ -544,6 +547,12 @@ static int run_lab(struct exploration *e, struct resolved *resolved, bool *mine,
 		if (errno != EINTR)
 			return -errno;
 	worker = 0;
+	if (WIFSIGNALED(status) && !stopped) {
+		snprintf(text, sizeof(text),
+			 "the process that measures was killed: %s",
+			 strsignal(WTERMSIG(status)));
+		say(e, text);
+	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
 		wait_for_keeper();
 		return -EIO;

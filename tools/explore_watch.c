@@ -480,6 +480,14 @@ static uint64_t recorded(const struct watch *w, uint64_t at)
 	return at < nr_requests(w) ? at : nr_requests(w);
 }
 
+void watched_nothing(struct watched *watched)
+{
+	*watched = (struct watched){ 0 };
+	for (unsigned int p = 0; p < PASSES_MAX; p++)
+		for (unsigned int f = 0; f < NR_FIGURES; f++)
+			watched->pass[p].of[f] = NAN;
+}
+
 int watch_digest(struct watch *w, const struct trial_result *result,
 		 uint64_t memory, struct watched *watched,
 		 struct curve_bin *curve)
@@ -490,10 +498,8 @@ int watch_digest(struct watch *w, const struct trial_result *result,
 	uint32_t *latency;
 	int err;
 
-	*watched = (struct watched){ .lost = w->nr - nr_requests(w) };
-	for (unsigned int p = 0; p < PASSES_MAX; p++)
-		for (unsigned int f = 0; f < NR_FIGURES; f++)
-			watched->pass[p].of[f] = NAN;
+	watched_nothing(watched);
+	watched->lost = w->nr - nr_requests(w);
 	if (result->hits.reads) {
 		watched->nr_passes = 1;
 		store_figures(w, result, watched->pass[0].of);

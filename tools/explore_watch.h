@@ -129,6 +129,9 @@ struct watched {
 	uint64_t lost; /* requests beyond what could be recorded */
 };
 
+/* watched_nothing() - no pass of @watched has a figure. */
+void watched_nothing(struct watched *watched);
+
 struct watch;
 
 /*

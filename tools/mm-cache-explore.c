@@ -8,9 +8,12 @@
 #include "explore_plan.h"
 #include "explore_report.h"
 #include "explore_run.h"
+#include "std_streams.h"
+#include "text.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -59,17 +62,18 @@ static const char doc[] =
 	"knob of the workload. Without a RECIPE, one setting, or each combination of\n"
 	"those knobs that are given several values: --period=102,51,20,5.\n"
 	"\vRECIPE is a file, or the name of one of those that lie in recipes/ beside the\n"
-	"sources of this program: report1, report2, report3. Knobs on the command line win over\n"
-	"it. --scale=1/16 shrinks sizes and seconds, and has hot reads in logical time:\n"
-	"then reads of each page by scan are as at full size, however fast the device.\n"
+	"sources of this program: report1, report2, report3. Knobs on the command line\n"
+	"win over it. --scale=1/16 shrinks sizes and seconds, and has hot reads in\n"
+	"logical time: then reads of each page by scan are as at full size, however\n"
+	"fast the device.\n"
 	"\n"
 	"A table goes to standard output, progress to standard error. --csv has the\n"
 	"figures of every pass of every repetition, --json those, the timelines and the\n"
 	"retention curves. Ctrl-C puts the machine back as it was and prints what was\n"
 	"measured so far.\n"
 	"\n"
-	"The variables MM_CACHE_DIR, _DEV, _BLOCK_SIZE, _MOUNT and TMPDIR mean what they\n"
-	"mean to the tests.\n"
+	"The variables MM_CACHE_DIR, _DEV, _BLOCK_SIZE, _MOUNT and TMPDIR mean what\n"
+	"they mean to the tests; in place of others there are the options above.\n"
 	"\n"
 	"Exit status:\n"
 	"  0   everything was measured\n"
@@ -87,7 +91,8 @@ static const struct argp_option plain_options[] = {
 	  2 },
 	{ "details", KEY_DETAILS, NULL, 0, "Print every figure of every run",
 	  2 },
-	{ "csv", KEY_CSV, "FILE", 0, "Write them to FILE (- for stdout)", 2 },
+	{ "csv", KEY_CSV, "FILE", 0,
+	  "Write every figure to FILE (- for stdout)", 2 },
 	{ "json", KEY_JSON, "FILE", 0, "The same as JSON, and more", 2 },
 	{ "figure", KEY_FIGURE, "NAME", 0,
 	  "Draw the table: NAME.svg and NAME.png", 2 },
@@ -216,10 +221,39 @@ static const char *find_recipe(const char *name)
 	return path;
 }
 
+/* A variable of the tests that has an option here would go unnoticed. */
+static int check_variables(char *why, size_t len)
+{
+	static const struct {
+		const char *variable;
+		const char *option;
+	} of[] = {
+		{ "MM_CACHE_RECLAIM", "reclaim" },
+		{ "MM_CACHE_REPS", "reps" },
+		{ "MM_CACHE_MEM", "mem" },
+		{ "MM_CACHE_READ_AHEAD_KB", "read-ahead" },
+		{ "MM_CACHE_FILES", "files" },
+		{ "MM_CACHE_FS", "fs" },
+		{ "MM_CACHE_BUFFER", "buffer" },
+		{ "MM_CACHE_SCANNERS", "scanners" },
+		{ "MM_CACHE_HOT_READERS", "readers" },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
+		if (getenv(of[i].variable))
+			return refuse(
+				why, len,
+				"%s is of the tests: unset it, and give --%s",
+				of[i].variable, of[i].option);
+	return 0;
+}
+
 static int make_plan(const struct options *options, char *why, size_t len)
 {
 	struct lists *given = &asked.given;
 
+	if (check_variables(why, len))
+		return -EINVAL;
 	if (options->dir &&
 	    (given->value[KNOB_FS][0] || given->value[KNOB_READ_AHEAD][0])) {
 		snprintf(
@@ -278,6 +312,44 @@ static int write_file(const struct exploration *e, const char *path,
 		fprintf(stderr, "mm-cache-explore: cannot write %s: %s\n", path,
 			strerror(-err));
 	return err;
+}
+
+/* Nobody shall measure for hours and then be told that nothing can be written. */
+static int check_file(const char *name, const char *ending)
+{
+	bool there;
+	struct stat st;
+	char *path;
+	int fd;
+
+	if (!name || !strcmp(name, "-"))
+		return 0;
+	path = text("%s%s", name, ending);
+	there = !stat(path, &st);
+	/* A pipe cannot be tried. */
+	if (!there || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) {
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		if (fd < 0) {
+			fprintf(stderr, "mm-cache-explore: %s: %s\n", path,
+				strerror(errno));
+			free(path);
+			return -EACCES;
+		}
+		close(fd);
+		if (!there)
+			unlink(path);
+	}
+	free(path);
+	return 0;
+}
+
+static int check_files(void)
+{
+	return check_file(asked.csv, "")		  ?:
+		       check_file(asked.json, "")	  ?:
+		       check_file(asked.figure, ".svg")	  ?:
+		       check_file(asked.timeline, ".svg") ?:
+		       check_file(asked.curve, ".svg");
 }
 
 static int draw(const struct exploration *e, const char *name,
@@ -365,11 +437,15 @@ static enum exit_code print_plan(const struct exploration *e)
 		printf("limit %.1f MiB, hot %.1f MiB, scan %.1f MiB, ",
 		       t->mem_bytes / MIB, t->hot.bytes / MIB,
 		       t->scan.bytes / MIB);
-		if (t->get_scan.records)
+		if (t->get_scan.records && !t->get_scan.run)
+			printf("GETs only\n");
+		else if (t->get_scan.records)
 			printf("%.4f GETs by MiB scanned\n",
 			       (double)t->get_scan.gets / 1000 * MIB /
 				       ((double)t->get_scan.run *
 					RECORD_BYTES));
+		else if (r.wanted > 0 && !(r.scan_s > 0))
+			printf("%.0f hot reads a second\n", r.wanted);
 		else
 			printf("%.4f reads by page and pass\n", touches_of(&r));
 	}
@@ -378,6 +454,7 @@ static enum exit_code print_plan(const struct exploration *e)
 
 static enum exit_code run_plan(struct exploration *e)
 {
+	enum exit_code code;
 	char why[600];
 	int err;
 
@@ -392,8 +469,11 @@ static enum exit_code run_plan(struct exploration *e)
 		fprintf(stderr, "mm-cache-explore: %s\n", why);
 		return USAGE;
 	}
+	if (!asked.load && check_files())
+		return USAGE;
 	err = asked.load ? 0 : exploration_run(e);
-	return report(e) ?: (err ? NOT_ALL : ALL_MEASURED);
+	code = report(e);
+	return err ? NOT_ALL : code;
 }
 
 int main(int argc, char **argv)
@@ -409,6 +489,8 @@ int main(int argc, char **argv)
 	enum exit_code code;
 	char why[600];
 
+	if (std_streams_open())
+		return NOT_ALL;
 	argp_err_exit_status = USAGE;
 	make_options();
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
@@ -423,6 +505,7 @@ int main(int argc, char **argv)
 	/* Whoever started us may ignore these; we wait for children. */
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	umask(022);
 	code = run_plan(&exploration);
 	if (fflush(stdout) || ferror(stdout)) {

@@ -10,6 +10,7 @@
 #include "leveldb_report.h"
 #include "reclaim.h"
 #include "scan.h"
+#include "std_streams.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -249,6 +250,11 @@ static int make_kept(const char *dir)
 
 	if (snprintf(path, sizeof(path), "%s.new", dir) >= (int)sizeof(path))
 		return failure_note(&lab.failure, -ENAMETOOLONG, "%s", dir);
+	if (!access(path, F_OK))
+		return failure_note(
+			&lab.failure, -EEXIST,
+			"%s is of another making, which goes on, or was killed: wait for it, or remove that directory",
+			path);
 	err = make_dir(path);
 	if (err)
 		return err;
@@ -281,6 +287,8 @@ static int get_database(char *dir, size_t len)
 		     asked.database) >= (int)len)
 		return failure_note(&lab.failure, -ENAMETOOLONG, "%s",
 				    asked.database);
+	for (len = strlen(dir); len > 1 && dir[len - 1] == '/';)
+		dir[--len] = '\0';
 	err = leveldb_db_check(dir, &asked.shape, &lab.failure);
 	return err == -ENOENT ? make_kept(dir) : err;
 }
@@ -643,6 +651,8 @@ int main(int argc, char **argv)
 	struct keeper_report report;
 	enum exit_code code;
 
+	if (std_streams_open())
+		return NOT_OK;
 	leveldb_setting_read(argc, argv, &asked);
 	if (asked.print_shape) {
 		printf("records %" PRIu64 " value %" PRIu64 " table %" PRIu64
