@@ -199,12 +199,25 @@ void memcg_stat_none(struct memcg_stat *stat)
 	};
 }
 
+static int64_t both_or_none(const char *text, const char *a, const char *b)
+{
+	int64_t of_a = keyed_or_none(text, a), of_b = keyed_or_none(text, b);
+
+	return of_a < 0 || of_b < 0 ? -1 : of_a + of_b;
+}
+
 void memcg_stat_parse(const char *text, struct memcg_stat *stat)
 {
 	stat->refault_file = keyed_or_none(text, "workingset_refault_file");
 	stat->activate_file = keyed_or_none(text, "workingset_activate_file");
 	stat->scanned = keyed_or_none(text, "pgscan");
+	if (stat->scanned < 0)
+		stat->scanned = both_or_none(text, "pgscan_anon",
+					     "pgscan_file"); /* vmstat */
 	stat->stolen = keyed_or_none(text, "pgsteal");
+	if (stat->stolen < 0)
+		stat->stolen =
+			both_or_none(text, "pgsteal_anon", "pgsteal_file");
 	stat->anon_bytes = keyed_or_none(text, "anon"); /* v2 */
 	if (stat->anon_bytes < 0)
 		stat->anon_bytes = keyed_or_none(text, "rss"); /* v1 */
@@ -286,6 +299,20 @@ int memcg_read(const struct memcg *memcg, struct memcg_stat *stat)
 	stat->ooms = keyed_or_none(text, "oom");
 	stat->oom_kills = keyed_or_none(text, "oom_kill");
 	stat->pressure_us = read_pressure(memcg);
+	return 0;
+}
+
+int memcg_read_machine(struct memcg_stat *stat)
+{
+	static char text[STAT_TEXT_MAX];
+	int err = knob_read("/proc/vmstat", text, sizeof(text));
+
+	if (err < 0)
+		return err;
+	memcg_stat_none(stat);
+	memcg_stat_parse(text, stat);
+	if (knob_read("/proc/pressure/memory", text, sizeof(text)) > 0)
+		stat->pressure_us = memcg_pressure_parse(text);
 	return 0;
 }
 

@@ -86,6 +86,12 @@ void memcg_stat_none(struct memcg_stat *stat);
 int memcg_read(const struct memcg *memcg, struct memcg_stat *stat);
 
 /*
+ * memcg_read_machine() - what /proc/vmstat and /proc/pressure/memory count of these,
+ * for all that runs on the machine; 0 or -errno.
+ */
+int memcg_read_machine(struct memcg_stat *stat);
+
+/*
  * memcg_flush_due() - now and then, have the kernel add up what each CPU counted
  * for it: when byte @done of what is read has come to *@due, which is moved on, so
  * that it is done four times while as much as @limit is read. That is what the
@@ -109,7 +115,10 @@ const char *memcg_oom_text(enum memcg_flavour flavour,
 			   const struct memcg_stat *stat, char *buf,
 			   size_t len);
 
-/* memcg_stat_parse() - the part of memcg_read() that parses memory.stat. */
+/*
+ * memcg_stat_parse() - the part of memcg_read() that parses memory.stat, or vmstat:
+ * what is not there is -1.
+ */
 void memcg_stat_parse(const char *text, struct memcg_stat *stat);
 
 /*

@@ -149,12 +149,12 @@ static int take_sample(struct work *work, uint64_t done, uint64_t total)
 		err = read_hot(work, &sample.hot);
 	if (err)
 		return err;
-	memcg_stat_none(&sample.stat);
-	if (work->memcg)
-		err = memcg_read(work->memcg, &sample.stat);
+	err = work->memcg ? memcg_read(work->memcg, &sample.stat) :
+			    memcg_read_machine(&sample.stat);
 	if (err)
 		return failure_note(&work->result->failure, err, "read %s",
-				    work->memcg->path);
+				    work->memcg ? work->memcg->path :
+						  "/proc/vmstat");
 	watch->sample(watch->arg, &sample);
 	return 0;
 }

@@ -83,6 +83,7 @@ enum share { NOT_SHARED, SHARE_PART, SHARE_AHEAD };
  * @done:       bytes of @total that the pass has scanned; all of them: its end
  * @scan_ns:    that the pass has taken so far
  * @read_bytes: that storage delivered in the pass so far; -1: not counted
+ * @stat: of the memcg; where there is none, of the machine
  */
 struct trial_sample {
 	unsigned int pass;

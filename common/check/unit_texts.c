@@ -231,6 +231,19 @@ static void test_memcg_stat_parse(void)
 	IS(s.file_bytes, 61865984);
 
 	memset(&s, 0x55, sizeof(s));
+	unit_case("vmstat");
+	memcg_stat_parse(
+		"workingset_refault_file 7\nworkingset_activate_file 5\n"
+		"pgscan_kswapd 80\npgscan_direct 20\npgscan_anon 30\n"
+		"pgscan_file 70\npgsteal_anon 1\npgsteal_file 60\n",
+		&s);
+	IS(s.refault_file, 7);
+	IS(s.activate_file, 5);
+	IS(s.scanned, 100);
+	IS(s.stolen, 61);
+	IS(s.anon_bytes, -1);
+
+	memset(&s, 0x55, sizeof(s));
 	unit_case("empty");
 	memcg_stat_parse("", &s);
 	IS(s.refault_file, -1);
