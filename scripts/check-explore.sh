@@ -147,6 +147,11 @@ run "$log" "$explore" --mem=32M --warm=1 --touches=0.2 --passes=2 \
 	is "missed without a scan" "$(value "$csv" 1 2 missed)" "v <= 0.05"
 	# What is read now and then, another reclaimer of the machine may find idle.
 	is "kept beside a scan by O_DIRECT" "$(value "$csv" 3 2 kept)" "v >= 0.95"
+	is "kept by exact LRU without a scan" "$(value "$csv" 1 2 lru_kept)" "v == 1"
+	is "kept by exact LRU beside a scan by O_DIRECT" "$(value "$csv" 3 2 lru_kept)" "v == 1"
+	[ -z "$(value "$csv" 1 1 throughput)$(value "$csv" 1 1 amplification)" ] ||
+		echo "no scan has a throughput, or an amplification"
+	grep -q "^# env reclaim \(classic\|mglru\)$" "$log" || echo "which reclaim there was is not told"
 	is "kept beside a plain scan" "$(value "$csv" 2 1 kept)" "v <= 0.9"
 	is "kept by exact LRU" "$(value "$csv" 2 1 lru_kept)" "v > 0.03 && v < 0.25"
 	is "missed in the second pass" "$(value "$csv" 2 2 missed)" "v >= 0.1 && v <= 0.9"

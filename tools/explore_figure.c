@@ -254,12 +254,12 @@ static void put_timeline(FILE *to, const struct exploration *e,
 	fprintf(to, "$time%u << END\n", run);
 	for (unsigned int i = 0; i < w->nr_points; i++) {
 		const struct timeline_point *p = &w->point[i];
-		uint64_t reads = p->reads - (i ? p[-1].reads : p->reads);
-		uint64_t missed = p->missed - (i ? p[-1].missed : p->missed);
+		int64_t reads = p->reads - (i ? p[-1].reads : p->reads);
+		int64_t missed = p->missed - (i ? p[-1].missed : p->missed);
 
 		fprintf(to, "%g %g ", clock ? p->s : p->scanned, 100 * p->kept);
-		if (reads)
-			fprintf(to, "%g\n", 100.0 * missed / reads);
+		if (reads > 0 && p->missed >= 0)
+			fprintf(to, "%g\n", 100.0 * (double)missed / reads);
 		else
 			fprintf(to, "NaN\n");
 	}

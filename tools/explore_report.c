@@ -381,14 +381,15 @@ static json_t *json_timeline(const struct run_result *r)
 
 		json_array_append_new(
 			timeline,
-			json_pack("{s:i, s:f, s:f, s:I, s:o, s:I, s:I}", "pass",
+			json_pack("{s:i, s:f, s:f, s:I, s:o, s:I, s:o}", "pass",
 				  (int)p->pass + 1, "seconds", p->s, "passes",
 				  p->scanned, "scanned", (json_int_t)p->done,
 				  "kept",
 				  isnan(p->kept) ? json_null() :
 						   json_real(p->kept),
 				  "reads", (json_int_t)p->reads, "missed",
-				  (json_int_t)p->missed));
+				  p->missed < 0 ? json_null() :
+						  json_integer(p->missed)));
 	}
 	return timeline;
 }
@@ -477,6 +478,8 @@ static void load_timeline(const json_t *timeline, struct watched *w)
 
 	json_array_foreach(timeline, i, point)
 	{
+		double missed = number(point, "missed");
+
 		if (i == TIMELINE_MAX)
 			return;
 		w->nr_points = (unsigned int)i + 1;
@@ -486,8 +489,8 @@ static void load_timeline(const json_t *timeline, struct watched *w)
 			.scanned = number(point, "passes"),
 			.done = (uint64_t)number(point, "scanned"),
 			.kept = number(point, "kept"),
-			.reads = (uint64_t)number(point, "reads"),
-			.missed = (uint64_t)number(point, "missed"),
+			.reads = (int64_t)number(point, "reads"),
+			.missed = isnan(missed) ? -1 : (int64_t)missed,
 		};
 	}
 }

@@ -235,20 +235,33 @@ static int run_needs(struct work *w, unsigned int run, struct needs *needs)
 
 static void note_digest(struct work *w, unsigned int run)
 {
+	static const struct {
+		enum figure figure;
+		bool store;
+		const char *text;
+	} said[] = {
+		{ FIG_KEPT, false, "kept" },
+		{ FIG_THROUGHPUT, false, "scanned at" },
+		{ FIG_MISSED, true, "GETs missed" },
+		{ FIG_SCAN_MISSED, true, "SCANs missed" },
+	};
 	struct run_result *result = &w->e->results[run];
 	const struct watched *last = &result->watched[result->reps - 1];
 	const double *of = last->pass[last->nr_passes - 1].of;
-	char what[160];
+	bool store = !isnan(of[FIG_WINDOWS]);
+	char what[160] = "";
+	size_t n = 0;
 
-	snprintf(what, sizeof(what), "%.1f MB/s", of[FIG_THROUGHPUT]);
-	if (!isnan(of[FIG_WINDOWS]))
-		snprintf(what, sizeof(what),
-			 "missed %.1f %% of GETs, %.1f %% of SCANs",
-			 100 * of[FIG_MISSED], 100 * of[FIG_SCAN_MISSED]);
-	else if (!isnan(of[FIG_KEPT]))
-		snprintf(what, sizeof(what),
-			 "kept %.1f %%, scanned at %.1f MB/s",
-			 100 * of[FIG_KEPT], of[FIG_THROUGHPUT]);
+	for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++) {
+		enum figure f = said[i].figure;
+
+		if (said[i].store == store && !isnan(of[f]))
+			n += snprintf(what + n, sizeof(what) - n,
+				      "%s%s %.1f %s", n ? ", " : "",
+				      said[i].text,
+				      figure_is_share(f) ? 100 * of[f] : of[f],
+				      figures[f].unit);
+	}
 	show_progress(w->e, &w->progress, run, what);
 }
 

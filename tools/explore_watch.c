@@ -5,6 +5,7 @@
 #include "hot_set.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,9 @@ struct watch {
 	uint64_t run; /* records of a SCAN */
 	bool clock;
 	bool sparse;
+	bool unscanned; /* nothing is read of the scan file */
+	bool uncached; /* nothing is asked of the cache */
+	bool unordered; /* each pass in another order */
 	unsigned int warm;
 	uint64_t hot_pages, scan_pages;
 	size_t bytes; /* of all of it */
@@ -129,6 +133,8 @@ static void on_scan_read(void *arg, unsigned int pass, uint64_t done)
 	struct watch *w = arg;
 
 	(void)pass;
+	if (w->uncached)
+		return;
 	record(w, IS_SCAN | (uint32_t)((done + w->page - 1) / w->page), 0);
 }
 
@@ -165,6 +171,7 @@ static uint64_t expected(const struct resolved *r)
 
 struct watch *watch_new(const struct resolved *r)
 {
+	const struct reader_ops *by = r->trial.scan.read_by;
 	uint64_t max = expected(r);
 	size_t bytes = sizeof(struct watch) + max * sizeof(struct request);
 	struct watch *w;
@@ -182,6 +189,9 @@ struct watch *watch_new(const struct resolved *r)
 	w->run = r->trial.get_scan.run;
 	w->clock = r->wanted > 0;
 	w->sparse = r->trial.sparse;
+	w->unscanned = by == &reader_null;
+	w->uncached = by && (w->unscanned || by->open_flags & O_DIRECT);
+	w->unordered = r->trial.scan.random && r->trial.scan.passes > 1;
 	w->warm = r->trial.hot.warm;
 	w->hot_pages = r->trial.hot.bytes / w->page;
 	w->scan_pages = r->trial.scan.bytes / w->page;
@@ -239,7 +249,7 @@ static size_t put(struct sequence *seq, size_t n, uint32_t page)
 	return n + 1;
 }
 
-/* With seq->page NULL only counted. A random scan is taken as one in order. */
+/* With seq->page NULL only counted. One pass in random order is as one in order. */
 static size_t fill(const struct watch *w, struct sequence *seq)
 {
 	uint32_t scanned = 0;
@@ -378,9 +388,12 @@ static void pass_figures(const struct watch *w, const struct sample *begin,
 	of[FIG_SCANNED] = since(a->scanned, b->scanned);
 	of[FIG_STOLEN] = since(a->stolen, b->stolen);
 	of[FIG_PRESSURE] = since(a->pressure_us, b->pressure_us) / 1000;
+	if (w->unscanned)
+		return;
 	of[FIG_THROUGHPUT] =
 		(double)end->s.total * 1000 / (double)(ns ? ns : 1);
-	if (end->s.read_bytes >= 0)
+	/* Holes are on no device. */
+	if (end->s.read_bytes >= 0 && !w->sparse)
 		of[FIG_AMPLIFICATION] =
 			(double)end->s.read_bytes / (double)end->s.total;
 }
@@ -420,7 +433,8 @@ static void add_to_curve(const struct watch *w, const struct sequence *seq,
 
 static void make_timeline(const struct watch *w, struct watched *watched)
 {
-	uint64_t at = 0, reads = 0, missed = 0;
+	int64_t reads = 0, missed = 0;
+	uint64_t at = 0;
 
 	for (unsigned int i = 0; i < w->nr_samples; i++) {
 		const struct sample *s = &w->samples[i];
@@ -438,7 +452,7 @@ static void make_timeline(const struct watch *w, struct watched *watched)
 						 (double)s->s.hot.pages :
 					 NAN;
 		p->reads = reads;
-		p->missed = missed;
+		p->missed = w->sparse ? -1 : missed;
 	}
 	watched->nr_points = w->nr_samples;
 }
@@ -492,7 +506,8 @@ int watch_digest(struct watch *w, const struct trial_result *result,
 		 uint64_t memory, struct watched *watched,
 		 struct curve_bin *curve)
 {
-	uint32_t capacity = (uint32_t)(memory / w->page);
+	/* Of an unknown order other caches cannot be told. */
+	uint32_t capacity = w->unordered ? 0 : (uint32_t)(memory / w->page);
 	const struct sample *begin = NULL;
 	struct sequence seq;
 	uint32_t *latency;

@@ -14,7 +14,8 @@
 /*
  * Of one pass of the scan; SHARE is a share of 1 of what is named.
  * @FIG_KEPT:    SHARE of the hot set cached at the end of the pass
- * @FIG_LRU_KEPT: SHARE that exact LRU would have kept, of the same reads
+ * @FIG_LRU_KEPT: SHARE that exact LRU would have kept, of the same requests to the
+ *               cache; not where each pass of the scan has an order of its own
  * @FIG_READS:   hot reads during the pass
  * @FIG_MISSED:  SHARE of them that found their page absent
  * @FIG_LRU_MISSED, @FIG_OPT_MISSED: that it would have been for exact LRU, and
@@ -109,7 +110,7 @@ struct curve_bin {
 /*
  * @s:    since the first sample
  * @done: bytes scanned of the pass
- * @reads, @missed: hot reads so far
+ * @reads, @missed: hot reads so far; -1: not known
  */
 struct timeline_point {
 	unsigned int pass;
@@ -117,7 +118,7 @@ struct timeline_point {
 	double scanned; /* passes so far, with what of this one is done */
 	double kept; /* share of 1 */
 	uint64_t done;
-	uint64_t reads, missed;
+	int64_t reads, missed;
 };
 
 /* What is left of a trial when it was digested. */

@@ -565,6 +565,97 @@ static void test_digest_store(void)
 			  .gets = 40,
 			  .get_hits = 30,
 			  .scan_pages = 50,
+/* Of @read_by and what else is in @r: four reads in each of two passes of a scan. */
+static void digest_of(const struct resolved *r, struct watched *w,
+		      struct curve_bin *curve)
+{
+	struct trial_result result = { 0 };
+	struct trial_sample s = { .total = 8 * 4096, .hot.pages = 10 };
+	struct watch *watch = watch_new(r);
+	const struct trial_observer *o = watch_observer(watch);
+	struct hot_read read = { .missed = true };
+
+	for (s.pass = 0; s.pass < 2; s.pass++) {
+		s.done = 0;
+		o->sample(o->arg, &s);
+		for (read.page = 0; read.page < 4; read.page++) {
+			o->hot_read(o->arg, &read);
+			o->scan_read(o->arg, s.pass, (read.page + 1) * 8192);
+		}
+		s.done = s.total;
+		s.scan_ns = 1000000;
+		o->sample(o->arg, &s);
+	}
+	memset(curve, 0, CURVE_BINS * sizeof(*curve));
+	IS(watch_digest(watch, &result, 12 * 4096, w, curve), 0);
+	watch_free(watch);
+}
+
+static uint64_t reads_of(const struct curve_bin *curve)
+{
+	uint64_t reads = 0;
+
+	for (unsigned int i = 0; i < CURVE_BINS; i++)
+		reads += curve[i].reads;
+	return reads;
+}
+
+/* A figure that would tell nothing is not there. */
+static void test_digest_without(void)
+{
+	struct resolved r = {
+		.trial = {
+			.hot = { .bytes = 10 * 4096, .warm = 1, .touches = 4 },
+			.scan = { .bytes = 8 * 4096, .buffer = 4096,
+				  .passes = 2, .read_by = &reader_pread },
+		},
+	};
+	static struct watched w;
+	struct curve_bin curve[CURVE_BINS];
+
+	unit_page_size = 4096;
+	unit_case("pread");
+	digest_of(&r, &w, curve);
+	IS(w.pass[1].of[FIG_THROUGHPUT] * 1000, 8 * 4096);
+	IS(w.pass[1].of[FIG_AMPLIFICATION], 0);
+	IS(w.pass[0].of[FIG_LRU_KEPT] * 1000, 400);
+	IS(w.pass[1].of[FIG_MISSED], 1);
+	IS(w.point[3].missed, 8);
+	IS(reads_of(curve), 8);
+	IS(isnan(w.pass[2].of[FIG_KEPT]), true);
+
+	unit_case("no scan");
+	r.trial.scan.read_by = &reader_null;
+	digest_of(&r, &w, curve);
+	IS(isnan(w.pass[1].of[FIG_THROUGHPUT]), true);
+	IS(isnan(w.pass[1].of[FIG_AMPLIFICATION]), true);
+	IS(w.pass[1].of[FIG_LRU_KEPT], 1);
+	IS(w.pass[1].of[FIG_LRU_MISSED], 0);
+
+	unit_case("past the cache");
+	r.trial.scan.read_by = &reader_direct;
+	digest_of(&r, &w, curve);
+	IS(w.pass[1].of[FIG_THROUGHPUT] * 1000, 8 * 4096);
+	IS(w.pass[1].of[FIG_LRU_KEPT], 1);
+
+	unit_case("each pass in another order");
+	r.trial.scan.read_by = &reader_pread;
+	r.trial.scan.random = true;
+	digest_of(&r, &w, curve);
+	IS(isnan(w.pass[0].of[FIG_LRU_KEPT]), true);
+	IS(isnan(w.pass[0].of[FIG_LRU_MISSED]), true);
+	IS(isnan(w.pass[0].of[FIG_OPT_MISSED]), true);
+	IS(reads_of(curve), 0);
+	r.trial.scan.random = false;
+
+	unit_case("holes");
+	r.trial.sparse = true;
+	digest_of(&r, &w, curve);
+	IS(isnan(w.pass[1].of[FIG_MISSED]), true);
+	IS(isnan(w.pass[1].of[FIG_AMPLIFICATION]), true);
+	IS(w.point[3].missed, -1);
+}
+
 			  .scan_hits = 5,
 			  .scanned = 200,
 			  .ns = 2000000000,
@@ -613,3 +704,4 @@ const struct unit_test tests_of_explore[] = {
 	{ "digest_store", test_digest_store },
 	{ 0 },
 };
+	{ "digest_without", test_digest_without },
