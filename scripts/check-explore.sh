@@ -213,6 +213,14 @@ verdict figures
 	grep -q "is of another plan" "$CHECK_TMP/loaded" || echo "why another plan is not loaded is not said"
 } >"$why" 2>&1
 verdict load
+	# Runs of one pass beside runs of two: of the second pass the first have nothing.
+	for load in "--json=$json" "--load=$json"; do
+		"$explore" --mem=32M --warm=1 --files=sparse --scan-by=none --passes=1,2 --reps=1 -q \
+			"$load" >"$CHECK_TMP/passes.${load:2:4}" 2>&1 </dev/null || echo "$load exits with $?"
+	done
+	grep -q "^| passes 1, pass 2 *| - *|" "$CHECK_TMP/passes.load" || echo "a pass that was not made is loaded"
+	diff <(grep '^|' "$CHECK_TMP/passes.json") <(grep '^|' "$CHECK_TMP/passes.load") >/dev/null ||
+		echo "the loaded table of passes is another one"
 
 # --- GETs and SCANs
 
