@@ -464,6 +464,20 @@ static void drop_limit(struct env *env)
 	}
 }
 
+/* What "any" is: the runs beside it may select another one. */
+static int find_reclaim(struct work *w)
+{
+	enum reclaim found;
+	int err = reclaim_current(&found);
+
+	if (err)
+		return failure_note(&w->lab.failure, err, "tell which reclaim");
+	for (unsigned int i = 0; i < w->e->plan->nr_runs; i++)
+		if (w->mine[i] && w->resolved[i].reclaim == RECLAIM_ANY)
+			w->resolved[i].reclaim = found;
+	return 0;
+}
+
 static int work_in_lab(struct work *w, const struct setting *like)
 {
 	uint64_t bytes = prepare_lab(w, like);
@@ -478,6 +492,7 @@ static int work_in_lab(struct work *w, const struct setting *like)
 	if (!err) {
 		env_read(w->e->env, lab);
 		drop_limit(w->e->env);
+		err = find_reclaim(w);
 	} else if (needs_any(&lab->needs)) {
 		refuse_all(w, &lab->needs);
 	}

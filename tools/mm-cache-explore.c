@@ -276,11 +276,20 @@ static int make_plan(const struct options *options, char *why, size_t len)
 	return plan_sweep(&plan, given, asked.show, why, len);
 }
 
+static bool reclaim_given(void)
+{
+	for (unsigned int i = 0; i < plan.nr_runs; i++)
+		if (!strcmp(plan.runs[i].value[KNOB_RECLAIM], "any"))
+			return false;
+	return true;
+}
+
 static void print_env(const struct exploration *e)
 {
 	for (unsigned int i = 0; i < e->env->nr; i++)
 		/* What differs by run is in the table, or was given. */
-		if (strcmp(e->env->facts[i].key, "reclaim") &&
+		if ((strcmp(e->env->facts[i].key, "reclaim") ||
+		     !reclaim_given()) &&
 		    strcmp(e->env->facts[i].key, "files"))
 			printf("# env %s %s\n", e->env->facts[i].key,
 			       e->env->facts[i].value);
