@@ -36,6 +36,8 @@ refused()
 	refused 64 "one recipe at a time" report1 report2
 	refused 1 "btrfs has no RWF_DONTCACHE" --dry-run --fs=btrfs --scan-by=dontcache
 	refused 1 "a set that does not fit cannot be kept" --dry-run --hot=64M
+	refused 1 "the limit by --high is 20.0 MiB" --dry-run --high=20M
+	refused 1 "in logical time nothing waits" --dry-run --throttle=50
 	refused 1 "more than any machine does" --dry-run --pace=clock --rate=5000000
 	refused 0 "hot 25.6 MiB" --dry-run
 	refused 1 "GETs and SCANs are all" --dry-run --workers=4 --touches=1
@@ -145,13 +147,13 @@ run "$log" "$explore" --mem=32M --warm=1 --touches=0.2 --passes=2 \
 	head -n 1 "$csv" | tr , '\n' | sort | uniq -d | sed 's/^/two columns of the CSV have the name /'
 	is "kept without a scan" "$(value "$csv" 1 2 kept)" "v >= 0.95"
 	is "missed without a scan" "$(value "$csv" 1 2 missed)" "v <= 0.05"
-	# What is read now and then, another reclaimer of the machine may find idle.
-	is "kept beside a scan by O_DIRECT" "$(value "$csv" 3 2 kept)" "v >= 0.95"
 	is "kept by exact LRU without a scan" "$(value "$csv" 1 2 lru_kept)" "v == 1"
 	is "kept by exact LRU beside a scan by O_DIRECT" "$(value "$csv" 3 2 lru_kept)" "v == 1"
 	[ -z "$(value "$csv" 1 1 throughput)$(value "$csv" 1 1 amplification)" ] ||
 		echo "no scan has a throughput, or an amplification"
 	grep -q "^# env reclaim \(classic\|mglru\)$" "$log" || echo "which reclaim there was is not told"
+	# What is read now and then, another reclaimer of the machine may find idle.
+	is "kept beside a scan by O_DIRECT" "$(value "$csv" 3 2 kept)" "v >= 0.95"
 	is "kept beside a plain scan" "$(value "$csv" 2 1 kept)" "v <= 0.9"
 	is "kept by exact LRU" "$(value "$csv" 2 1 lru_kept)" "v > 0.03 && v < 0.25"
 	is "missed in the second pass" "$(value "$csv" 2 2 missed)" "v >= 0.1 && v <= 0.9"
@@ -211,8 +213,6 @@ verdict figures
 	! "$explore" --mem=32M --warm=2 --touches=0.2 --passes=2 --scan-by=none,pread,direct \
 		--reps=1 --load="$json" >"$CHECK_TMP/loaded" 2>&1 </dev/null || echo "another plan is loaded"
 	grep -q "is of another plan" "$CHECK_TMP/loaded" || echo "why another plan is not loaded is not said"
-} >"$why" 2>&1
-verdict load
 	# Runs of one pass beside runs of two: of the second pass the first have nothing.
 	for load in "--json=$json" "--load=$json"; do
 		"$explore" --mem=32M --warm=1 --files=sparse --scan-by=none --passes=1,2 --reps=1 -q \
@@ -221,6 +221,8 @@ verdict load
 	grep -q "^| passes 1, pass 2 *| - *|" "$CHECK_TMP/passes.load" || echo "a pass that was not made is loaded"
 	diff <(grep '^|' "$CHECK_TMP/passes.json") <(grep '^|' "$CHECK_TMP/passes.load") >/dev/null ||
 		echo "the loaded table of passes is another one"
+} >"$why" 2>&1
+verdict load
 
 # --- GETs and SCANs
 

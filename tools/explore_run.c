@@ -601,9 +601,7 @@ static void resolve_all(struct exploration *e, struct resolved *resolved,
 					   available, &resolved[i], result->why,
 					   sizeof(result->why));
 		result->wanted = resolved[i].wanted;
-		result->memory = resolved[i].machine ?
-					 available :
-					 resolved[i].trial.mem_bytes;
+		result->memory = resolved[i].memory;
 	}
 }
 

@@ -74,7 +74,7 @@ const struct knob knobs[NR_KNOBS] = {
 	[KNOB_SCANNERS] = { "scanners", "1", "1 to 8",
 			    "Scanners that take turns" },
 	[KNOB_THROTTLE] = { "throttle", "0", "MB/s",
-			    "Not faster than that (0: at full speed)" },
+			    "By the clock, not faster than that (0: at full speed); in logical time, as --speed" },
 	[KNOB_SPEED] = { "speed", "0", "MB/s",
 			 "In logical time: what a scan at full speed is taken to run at" },
 	[KNOB_PASSES] = { "passes", "1", "1 to 16",
@@ -358,6 +358,8 @@ static int resolve_memory(const struct setting *s, double scale,
 		return refuse(why, len,
 			      "--high=%s is above the limit, --mem=%s",
 			      s->value[KNOB_HIGH], s->value[KNOB_MEM]);
+	/* Reclaim begins there. */
+	r->memory = t->high_bytes ? t->high_bytes : (uint64_t)*limit;
 	return 0;
 }
 
@@ -406,10 +408,16 @@ static int resolve_logical(const struct setting *s, double scale, double pages,
 	double period = value(s, KNOB_PERIOD) * scale;
 	double touches = value(s, KNOB_TOUCHES);
 	double rate = value(s, KNOB_RATE);
+	bool seconds;
 
 	if (rate > 0)
 		period = pages / rate;
-	if ((period > 0 || (touches > 0 && pause > 0)) && !r->scan_s)
+	seconds = period > 0 || (touches > 0 && pause > 0);
+	if (!seconds && (pause > 0 || value(s, KNOB_THROTTLE) > 0))
+		return refuse(
+			why, len,
+			"in logical time nothing waits, seconds and --throttle become hot reads, and there are none: give --rate or --period, or --pace=clock");
+	if (seconds && !r->scan_s)
 		return refuse(
 			why, len,
 			"in logical time, seconds need the speed of the scan: give --speed in MB/s, or --pace=clock");
@@ -453,7 +461,7 @@ static int resolve_pace(const struct setting *s, double scale,
 }
 
 static int check_sizes(const struct setting *s, const struct resolved *r,
-		       double limit, char *why, size_t len)
+		       char *why, size_t len)
 {
 	const struct trial *t = &r->trial;
 
@@ -465,12 +473,13 @@ static int check_sizes(const struct setting *s, const struct resolved *r,
 			why, len,
 			"--buffer=%s is more than there is to scan, %.1f MiB",
 			s->value[KNOB_BUFFER], (double)t->scan.bytes / MIB);
-	if (limit > 0 && (double)t->hot.bytes >= limit)
+	if (r->memory && t->hot.bytes >= r->memory)
 		return refuse(
 			why, len,
-			"--hot=%s comes to %.1f MiB, the limit is %.1f MiB: a set that does not fit cannot be kept",
+			"--hot=%s comes to %.1f MiB, the limit%s is %.1f MiB: a set that does not fit cannot be kept",
 			s->value[KNOB_HOT], (double)t->hot.bytes / MIB,
-			limit / MIB);
+			t->high_bytes ? " by --high" : "",
+			(double)r->memory / MIB);
 	if (is(s, KNOB_FILES, "sparse") && is(s, KNOB_SCAN_BY, "direct"))
 		return refuse(
 			why, len,
@@ -520,14 +529,14 @@ static int check_no_store(const struct setting *s, char *why, size_t len)
 	return 0;
 }
 
-static int resolve_store(const struct setting *s, double limit,
-			 struct resolved *r, char *why, size_t len)
+static int resolve_store(const struct setting *s, struct resolved *r, char *why,
+			 size_t len)
 {
 	struct get_scan *of = &r->trial.get_scan;
 
 	*of = (struct get_scan){
 		.records = r->trial.scan.bytes / RECORD_BYTES,
-		.memory = (uint64_t)limit,
+		.memory = r->memory,
 		.run = (uint64_t)value(s, KNOB_RUN),
 		.gets = (uint64_t)llround(value(s, KNOB_GETS) * 1000),
 		.zipf = value(s, KNOB_ZIPF),
@@ -603,11 +612,11 @@ int setting_resolve(const struct setting *s, double scale, uint64_t available,
 	if (store) {
 		err = check_store_alone(s, why, len);
 		if (!err)
-			err = resolve_store(s, limit, r, why, len);
-		return err ? err : check_sizes(s, r, limit, why, len);
+			err = resolve_store(s, r, why, len);
+		return err ? err : check_sizes(s, r, why, len);
 	}
 	err = check_no_store(s, why, len);
 	if (!err)
-		err = check_sizes(s, r, limit, why, len);
+		err = check_sizes(s, r, why, len);
 	return err ? err : resolve_pace(s, scale, r, why, len);
 }

@@ -85,6 +85,8 @@ int setting_set(struct setting *setting, enum knob_id id, const char *text,
  * What a setting comes to.
  * @trial:    without name, seed, observer and written
  * @reclaim:  that the kernel is to run
+ * @memory:   bytes that the cache may take: memory.high, the limit, or all of the
+ *            machine; 0: neither
  * @scan_s:   seconds that a pass of the scan is taken to last; 0: not known
  * @wanted:   hot reads a second by the clock; 0 in logical time
  * @limit_ns: a hot read that takes longer is a slow one
@@ -94,6 +96,7 @@ struct resolved {
 	enum reclaim reclaim;
 	unsigned int read_ahead_kb;
 	bool machine;
+	uint64_t memory;
 	double scan_s;
 	double wanted;
 	uint64_t limit_ns;

@@ -146,6 +146,8 @@ static void test_setting_refuses(void)
 		{ "hot=-1", "must be a size" },
 		{ "hot=40%%", "must be a size" },
 		{ "high=70M", "above the limit" },
+		{ "high=20M hot=24M", "the limit by --high is 20.0 MiB" },
+		{ "high=40M hot=24M", "" },
 		{ "high=10M mem=none hot=1M scan=1M", "memory.high" },
 		{ "fs=btrfs scan-by=dontcache", "btrfs has no RWF_DONTCACHE" },
 		{ "fs=btrfs scan-by=uring-8", "btrfs has no RWF_DONTCACHE" },
@@ -159,6 +161,11 @@ static void test_setting_refuses(void)
 		{ "rate=10 throttle=100", "" },
 		{ "touches=1 gap=10", "give --speed" },
 		{ "touches=1", "" },
+		{ "touches=1 throttle=100", "nothing waits" },
+		{ "hot=0 throttle=100", "nothing waits" },
+		{ "hot=0 gap=10 passes=2", "nothing waits" },
+		{ "touches=1 throttle=100 gap=10", "" },
+		{ "hot=0 throttle=100 pace=clock", "" },
 		{ "touches=1 hot=0", "no hot set" },
 		{ "touches=1 pace=clock", "give --rate or --period" },
 		{ "rate=2000000 pace=clock", "more than any machine" },
@@ -285,6 +292,16 @@ static void test_setting_store(void)
 	setting_set(&s, KNOB_RUN, "0", why, sizeof(why));
 	IS(setting_resolve(&s, 1.0 / 64, 0, &r, why, sizeof(why)), 0);
 	IS(r.trial.get_scan.window, 40 * MIB);
+	unit_case("the memory that there is");
+	IS(r.memory, 40 * MIB);
+	setting_set(&s, KNOB_HIGH, "50%", why, sizeof(why));
+	IS(setting_resolve(&s, 1.0 / 64, 0, &r, why, sizeof(why)), 0);
+	IS(r.memory, 20 * MIB);
+	IS(r.trial.get_scan.memory, 20 * MIB);
+	setting_set(&s, KNOB_HIGH, "0", why, sizeof(why));
+	setting_set(&s, KNOB_MEM, "machine", why, sizeof(why));
+	IS(setting_resolve(&s, 1.0 / 64, 100 * MIB, &r, why, sizeof(why)), 0);
+	IS(r.memory, 100 * MIB);
 }
 
 static struct plan plan;
@@ -548,23 +565,6 @@ static void test_digest(void)
 	watch_free(watch);
 }
 
-/* Requests to a store have no samples: all is in the result. */
-static void test_digest_store(void)
-{
-	struct resolved r = {
-		.trial = {
-			.mem_bytes = 12 * 4096,
-			.scan = { .bytes = 100 * 4096, .buffer = 4096,
-				  .passes = 1 },
-			.get_scan = { .records = 400, .run = 20 },
-		},
-	};
-	struct trial_result result = {
-		.hits = { .warm_windows = 3,
-			  .reads = 50,
-			  .gets = 40,
-			  .get_hits = 30,
-			  .scan_pages = 50,
 /* Of @read_by and what else is in @r: four reads in each of two passes of a scan. */
 static void digest_of(const struct resolved *r, struct watched *w,
 		      struct curve_bin *curve)
@@ -656,6 +656,23 @@ static void test_digest_without(void)
 	IS(w.point[3].missed, -1);
 }
 
+/* Requests to a store have no samples: all is in the result. */
+static void test_digest_store(void)
+{
+	struct resolved r = {
+		.trial = {
+			.mem_bytes = 12 * 4096,
+			.scan = { .bytes = 100 * 4096, .buffer = 4096,
+				  .passes = 1 },
+			.get_scan = { .records = 400, .run = 20 },
+		},
+	};
+	struct trial_result result = {
+		.hits = { .warm_windows = 3,
+			  .reads = 50,
+			  .gets = 40,
+			  .get_hits = 30,
+			  .scan_pages = 50,
 			  .scan_hits = 5,
 			  .scanned = 200,
 			  .ns = 2000000000,
@@ -701,7 +718,7 @@ const struct unit_test tests_of_explore[] = {
 	{ "recipe_rows", test_recipe_rows },
 	{ "sweep", test_sweep },
 	{ "digest", test_digest },
+	{ "digest_without", test_digest_without },
 	{ "digest_store", test_digest_store },
 	{ 0 },
 };
-	{ "digest_without", test_digest_without },
