@@ -497,12 +497,19 @@ static void test_digest(void)
 		s.scan_ns = 0;
 		s.hot.cached = 10;
 		s.stat.refault_file = 100 * s.pass;
+		s.stat.activate_file = 1000 * s.pass;
+		s.stat.scanned = 2000 * s.pass;
+		s.stat.stolen = 3000 * s.pass;
+		s.stat.pressure_us = s.pass ? 9000 : -1;
 		o->sample(o->arg, &s);
 		for (int i = 0; i < 4; i++) {
 			/* 1, 2, 3, 4 us; the last one of each pass is missed. */
 			read.page = i;
-			read.start_ns = 1000 * reads++;
+			read.start_ns = 20000 + 1000 * reads++;
+			/* One waited 10 us for its turn: its latency, not its slowness. */
 			read.due_ns = read.start_ns;
+			if (s.pass && i == 1)
+				read.due_ns -= 10000;
 			read.end_ns =
 				read.start_ns + 1000 * (i + 1) + 4000 * s.pass;
 			read.missed = i == 3;
@@ -513,7 +520,11 @@ static void test_digest(void)
 		s.scan_ns = 1000000;
 		s.hot.cached = 5 - s.pass;
 		s.hot.evicted = 5;
-		s.stat.refault_file = 100 * s.pass + 30;
+		s.stat.refault_file += 30;
+		s.stat.activate_file += 10;
+		s.stat.scanned += 50;
+		s.stat.stolen += 40;
+		s.stat.pressure_us += 2000;
 		s.read_bytes = 3 * s.total;
 		o->sample(o->arg, &s);
 	}
@@ -530,8 +541,17 @@ static void test_digest(void)
 	IS(w.pass[1].of[FIG_SLOW] * 1000, 750);
 	IS(w.pass[0].of[FIG_P50] * 1000, 2000);
 	IS(w.pass[0].of[FIG_P99] * 1000, 4000);
-	IS(w.pass[1].of[FIG_MAX] * 1000, 8000);
-	IS(w.pass[0].of[FIG_REFAULTS], 30);
+	IS(w.pass[0].of[FIG_P999] * 1000, 4000);
+	/* 5, 7, 8 and 16 us. */
+	IS(w.pass[1].of[FIG_P50] * 1000, 7000);
+	IS(w.pass[1].of[FIG_MAX] * 1000, 16000);
+	IS(w.pass[1].of[FIG_REFAULTS], 30);
+	IS(w.pass[1].of[FIG_ACTIVATED], 10);
+	IS(w.pass[1].of[FIG_SCANNED], 50);
+	IS(w.pass[1].of[FIG_STOLEN], 40);
+	IS(w.pass[1].of[FIG_EVICTED], 5);
+	IS(w.pass[1].of[FIG_PRESSURE], 2);
+	IS(isnan(w.pass[0].of[FIG_PRESSURE]), true);
 	IS(w.pass[0].of[FIG_AMPLIFICATION], 3);
 	/* 1 ms without the 10 us of hot reads. */
 	IS(w.pass[0].of[FIG_THROUGHPUT] * 1000, 8 * 4096 * 1000000.0 / 990000);
