@@ -84,7 +84,8 @@ void leveldb_figures(const struct leveldb_setting *asked,
 	v[LDB_ACTIVATIONS] =
 		grown(r->before.activate_file, r->after.activate_file);
 	v[LDB_MAPPED] = permille(r->mapped, r->tables);
-	v[LDB_ANON] = r->after.anon_bytes / 1024;
+	v[LDB_ANON] = r->after.anon_bytes < 0 ? NOT_MEASURED :
+						r->after.anon_bytes / 1024;
 	v[LDB_WARM_UP] = r->warm;
 	v[LDB_SETTLED] = r->settled;
 	v[LDB_TIME] = (int64_t)(r->ns / 1000000);
