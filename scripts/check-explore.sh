@@ -199,6 +199,10 @@ verdict json
 		echo "figure.png is no PNG"
 	grep -q "hot set still cached, %" "$CHECK_TMP/figure.svg" || echo "its axis has no unit"
 	grep -q "reuse distance" "$CHECK_TMP/curve.svg" || echo "the curve has no axis"
+	# More runs than lines that can be told apart: said.
+	"$explore" --mem=32M --warm=1 --scan=48M --files=sparse --touches=1,2,3,4,5,6,7,8,9 \
+		--reps=1 -q --timeline="$CHECK_TMP/nine" >/dev/null 2>&1 </dev/null
+	grep -q "the first 8 of 9 runs" "$CHECK_TMP/nine.svg" || echo "that a run is not drawn is not said"
 } >"$why" 2>&1
 verdict figures
 

@@ -216,6 +216,23 @@ static unsigned int choose_runs(const struct exploration *e,
 	return n;
 }
 
+/* Says of how many those that are drawn are the first. */
+static void put_title_of_runs(FILE *to, const struct exploration *e,
+			      bool (*has)(const struct exploration *e,
+					  unsigned int run))
+{
+	char title[sizeof(e->plan->title) + 40];
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < e->plan->nr_runs; i++)
+		n += has(e, i);
+	snprintf(title, sizeof(title), "%s", e->plan->title);
+	if (n > LINES_MAX)
+		snprintf(title, sizeof(title), "%s, the first %d of %u runs",
+			 e->plan->title, LINES_MAX, n);
+	put_title(to, e, title);
+}
+
 /* Its knobs that differ among the @n. @buf. */
 static const char *line_title(const struct exploration *e,
 			      const unsigned int *runs, unsigned int n,
@@ -245,11 +262,10 @@ static bool has_timeline(const struct exploration *e, unsigned int run)
 }
 
 static void put_timeline(FILE *to, const struct exploration *e,
-			 unsigned int run)
+			 unsigned int run, bool clock)
 {
 	const struct run_result *r = &e->results[run];
 	const struct watched *w = &r->watched[r->reps - 1];
-	bool clock = by_clock(e, run);
 
 	fprintf(to, "$time%u << END\n", run);
 	for (unsigned int i = 0; i < w->nr_points; i++) {
@@ -284,16 +300,18 @@ static void plot_timelines(FILE *to, const struct exploration *e, int column)
 
 static void draw_timeline(FILE *to, const struct exploration *e)
 {
+	unsigned int runs[LINES_MAX];
+	unsigned int n = choose_runs(e, has_timeline, runs);
 	bool clock = false;
 
-	for (unsigned int i = 0; i < e->plan->nr_runs; i++)
-		if (has_timeline(e, i)) {
-			clock |= by_clock(e, i);
-			put_timeline(to, e, i);
-		}
+	/* One axis for all. */
+	for (unsigned int i = 0; i < n; i++)
+		clock |= by_clock(e, runs[i]);
+	for (unsigned int i = 0; i < n; i++)
+		put_timeline(to, e, runs[i], clock);
 	fprintf(to, "set multiplot layout 2,1\nset grid\n");
 	fprintf(to, "set key below vertical maxrows 8\n");
-	put_title(to, e, e->plan->title);
+	put_title_of_runs(to, e, has_timeline);
 	fprintf(to, "set yrange [-2:105]\nset xlabel \"%s\" offset 0,0.6\n",
 		clock ? "time, seconds" : "scanned, passes");
 	fprintf(to, "set ylabel \"hot set cached, %%\"\n");
@@ -333,7 +351,7 @@ static void draw_curve(FILE *to, const struct exploration *e)
 	char title[300];
 	const char *comma = "";
 
-	put_title(to, e, e->plan->title);
+	put_title_of_runs(to, e, has_curve);
 	fprintf(to,
 		"set logscale x 2\nset grid\nset yrange [-2:105]\nset key below vertical maxrows 10\n");
 	fprintf(to,
