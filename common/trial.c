@@ -156,6 +156,8 @@ static int take_sample(struct work *work, uint64_t done, uint64_t total)
 				    work->memcg ? work->memcg->path :
 						  "/proc/vmstat");
 	watch->sample(watch->arg, &sample);
+	/* The scan did not take this time. */
+	work->pass_start += clock_ns() - sample.ns;
 	return 0;
 }
 

@@ -81,7 +81,7 @@ enum share { NOT_SHARED, SHARE_PART, SHARE_AHEAD };
  * @pass:       the first one is 0
  * @ns:         on the monotonic clock
  * @done:       bytes of @total that the pass has scanned; all of them: its end
- * @scan_ns:    that the pass has taken so far
+ * @scan_ns:    that the pass has taken so far, without taking samples
  * @read_bytes: that storage delivered in the pass so far; -1: not counted
  * @stat: of the memcg; where there is none, of the machine
  */
