@@ -74,7 +74,7 @@ const struct knob knobs[NR_KNOBS] = {
 	[KNOB_SCANNERS] = { "scanners", "1", "1 to 8",
 			    "Scanners that take turns" },
 	[KNOB_THROTTLE] = { "throttle", "0", "MB/s",
-			    "By the clock, not faster than that (0: at full speed); in logical time, as --speed" },
+			    "By the clock, not faster (0: full speed); else as --speed" },
 	[KNOB_SPEED] = { "speed", "0", "MB/s",
 			 "In logical time: what a scan at full speed is taken to run at" },
 	[KNOB_PASSES] = { "passes", "1", "1 to 16",
