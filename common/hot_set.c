@@ -122,6 +122,7 @@ static int observed_read(struct hot_set *hot, struct reader *r, uint64_t page,
 	read.end_ns = clock_ns();
 	read.due_ns = due ? due : read.start_ns;
 	read.missed = r->missed > missed || own_major_faults() > faults;
+	read.unknown = !r->count_missed;
 	if (!err)
 		hot->observe(hot->observe_arg, &read);
 	return err;

@@ -19,6 +19,7 @@ struct zipf;
  * @due_ns: when it was to be made: by the clock its deadline, else when it was
  *          made. What a late read makes another one wait counts for that one.
  * @missed: its page was absent: RWF_NOWAIT said so, or there was a major fault
+ * @unknown: nothing says so: the file system has no RWF_NOWAIT
  */
 struct hot_read {
 	uint64_t page;
@@ -26,6 +27,7 @@ struct hot_read {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	bool missed;
+	bool unknown;
 };
 
 struct hot_set {

@@ -90,6 +90,7 @@ struct watch {
 	uint64_t run; /* records of a SCAN */
 	bool clock;
 	bool sparse;
+	bool blind; /* misses are not known */
 	bool unscanned; /* nothing is read of the scan file */
 	bool uncached; /* nothing is asked of the cache */
 	bool unordered; /* each pass in another order */
@@ -123,6 +124,8 @@ static void on_hot_read(void *arg, const struct hot_read *read)
 
 	what |= read->missed ? IS_MISSED : 0;
 	what |= took > w->limit_ns ? IS_SLOW : 0;
+	if (read->unknown)
+		w->blind = true;
 	record(w, what, read->end_ns - read->due_ns);
 	if (!w->clock)
 		w->hot_ns += took;
@@ -189,6 +192,8 @@ struct watch *watch_new(const struct resolved *r)
 	w->run = r->trial.get_scan.run;
 	w->clock = r->wanted > 0;
 	w->sparse = r->trial.sparse;
+	/* A hole is there when asked for: no read of it waits, or is missed. */
+	w->blind = w->sparse;
 	w->unscanned = by == &reader_null;
 	w->uncached = by && (w->unscanned || by->open_flags & O_DIRECT);
 	w->unordered = r->trial.scan.random && r->trial.scan.passes > 1;
@@ -354,8 +359,7 @@ static void hot_figures(const struct watch *w, uint64_t from, uint64_t to,
 	if (!reads)
 		return;
 	qsort(latency, reads, sizeof(*latency), compare_latency);
-	/* A hole is there when asked for: no read of it waits, or is missed. */
-	if (!w->sparse)
+	if (!w->blind)
 		of[FIG_MISSED] = (double)missed / (double)reads;
 	of[FIG_SLOW] = (double)slow / (double)reads;
 	of[FIG_LRU_MISSED] = capacity ? (double)lru / (double)reads : NAN;
@@ -452,7 +456,7 @@ static void make_timeline(const struct watch *w, struct watched *watched)
 						 (double)s->s.hot.pages :
 					 NAN;
 		p->reads = reads;
-		p->missed = w->sparse ? -1 : missed;
+		p->missed = w->blind ? -1 : missed;
 	}
 	watched->nr_points = w->nr_samples;
 }
@@ -555,7 +559,7 @@ int watch_digest(struct watch *w, const struct trial_result *result,
 		watched->pass[watched->nr_passes - 1].of[FIG_LEFT] =
 			(double)result->metric[SCAN_LEFT] * (double)w->page /
 			MEGA;
-	if (!err && curve && capacity && !w->sparse)
+	if (!err && curve && capacity && !w->blind)
 		add_to_curve(w, &seq, capacity, curve);
 	free(latency);
 	free_sequence(&seq);

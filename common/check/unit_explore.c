@@ -586,14 +586,14 @@ static void test_digest(void)
 }
 
 /* Of @read_by and what else is in @r: four reads in each of two passes of a scan. */
-static void digest_of(const struct resolved *r, struct watched *w,
+static void digest_of(const struct resolved *r, bool unknown, struct watched *w,
 		      struct curve_bin *curve)
 {
 	struct trial_result result = { 0 };
 	struct trial_sample s = { .total = 8 * 4096, .hot.pages = 10 };
 	struct watch *watch = watch_new(r);
 	const struct trial_observer *o = watch_observer(watch);
-	struct hot_read read = { .missed = true };
+	struct hot_read read = { .missed = true, .unknown = unknown };
 
 	for (s.pass = 0; s.pass < 2; s.pass++) {
 		s.done = 0;
@@ -635,7 +635,7 @@ static void test_digest_without(void)
 
 	unit_page_size = 4096;
 	unit_case("pread");
-	digest_of(&r, &w, curve);
+	digest_of(&r, false, &w, curve);
 	IS(w.pass[1].of[FIG_THROUGHPUT] * 1000, 8 * 4096);
 	IS(w.pass[1].of[FIG_AMPLIFICATION], 0);
 	IS(w.pass[0].of[FIG_LRU_KEPT] * 1000, 400);
@@ -646,7 +646,7 @@ static void test_digest_without(void)
 
 	unit_case("no scan");
 	r.trial.scan.read_by = &reader_null;
-	digest_of(&r, &w, curve);
+	digest_of(&r, false, &w, curve);
 	IS(isnan(w.pass[1].of[FIG_THROUGHPUT]), true);
 	IS(isnan(w.pass[1].of[FIG_AMPLIFICATION]), true);
 	IS(w.pass[1].of[FIG_LRU_KEPT], 1);
@@ -654,23 +654,30 @@ static void test_digest_without(void)
 
 	unit_case("past the cache");
 	r.trial.scan.read_by = &reader_direct;
-	digest_of(&r, &w, curve);
+	digest_of(&r, false, &w, curve);
 	IS(w.pass[1].of[FIG_THROUGHPUT] * 1000, 8 * 4096);
 	IS(w.pass[1].of[FIG_LRU_KEPT], 1);
 
 	unit_case("each pass in another order");
 	r.trial.scan.read_by = &reader_pread;
 	r.trial.scan.random = true;
-	digest_of(&r, &w, curve);
+	digest_of(&r, false, &w, curve);
 	IS(isnan(w.pass[0].of[FIG_LRU_KEPT]), true);
 	IS(isnan(w.pass[0].of[FIG_LRU_MISSED]), true);
 	IS(isnan(w.pass[0].of[FIG_OPT_MISSED]), true);
 	IS(reads_of(curve), 0);
 	r.trial.scan.random = false;
 
+	unit_case("no RWF_NOWAIT");
+	digest_of(&r, true, &w, curve);
+	IS(isnan(w.pass[1].of[FIG_MISSED]), true);
+	IS(w.pass[1].of[FIG_AMPLIFICATION], 0);
+	IS(w.point[3].missed, -1);
+	IS(reads_of(curve), 0);
+
 	unit_case("holes");
 	r.trial.sparse = true;
-	digest_of(&r, &w, curve);
+	digest_of(&r, false, &w, curve);
 	IS(isnan(w.pass[1].of[FIG_MISSED]), true);
 	IS(isnan(w.pass[1].of[FIG_AMPLIFICATION]), true);
 	IS(w.point[3].missed, -1);

@@ -22,6 +22,7 @@ struct seen {
 	struct trial_result result;
 	unsigned int hot_reads;
 	unsigned int missed;
+	unsigned int unknown; /* whether missed */
 	unsigned int before_pass[4]; /* hot reads when it began */
 	unsigned int after_pass[4];
 	unsigned int samples;
@@ -42,6 +43,7 @@ static void on_hot_read(void *arg, const struct hot_read *read)
 
 	__atomic_fetch_add(&s->hot_reads, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&s->missed, read->missed, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&s->unknown, read->unknown, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&s->pages[read->page % LEN(s->pages)], 1,
 			   __ATOMIC_RELAXED);
 	if (read->end_ns - read->due_ns > s->lag_max)
@@ -133,6 +135,7 @@ static void test_trial_in_logical_time(void)
 	/* At the begin and the end, and thrice between: at each MiB here. */
 	IS(seen->samples, 2 * 5);
 	IS(seen->missed, 0);
+	IS(seen->unknown, 0);
 	IS(seen->result.metric[KEPT], 1000);
 	IS(seen->cached * sysconf(_SC_PAGESIZE), 2 * MIB);
 	IS(seen->result.stat.refault_file, -1);
