@@ -257,8 +257,11 @@ static void put_timeline(FILE *to, const struct exploration *e,
 		uint64_t reads = p->reads - (i ? p[-1].reads : p->reads);
 		uint64_t missed = p->missed - (i ? p[-1].missed : p->missed);
 
+		bool known = p->pass < PASSES_MAX &&
+			     !isnan(w->pass[p->pass].of[FIG_MISSED]);
+
 		fprintf(to, "%g %g ", clock ? p->s : p->scanned, 100 * p->kept);
-		if (reads)
+		if (reads && known)
 			fprintf(to, "%g\n", 100.0 * missed / reads);
 		else
 			fprintf(to, "NaN\n");

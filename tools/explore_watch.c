@@ -89,6 +89,7 @@ struct watch {
 	uint64_t run; /* records of a SCAN */
 	bool clock;
 	bool sparse;
+	bool blind; /* no misses of the hot set are known */
 	unsigned int warm;
 	uint64_t hot_pages, scan_pages;
 	size_t bytes; /* of all of it */
@@ -345,7 +346,7 @@ static void hot_figures(const struct watch *w, uint64_t from, uint64_t to,
 		return;
 	qsort(latency, reads, sizeof(*latency), compare_latency);
 	/* A hole is there when asked for: no read of it waits, or is missed. */
-	if (!w->sparse)
+	if (!w->sparse && !w->blind)
 		of[FIG_MISSED] = (double)missed / (double)reads;
 	of[FIG_SLOW] = (double)slow / (double)reads;
 	of[FIG_LRU_MISSED] = capacity ? (double)lru / (double)reads : NAN;
@@ -505,6 +506,7 @@ int watch_digest(struct watch *w, const struct trial_result *result,
 		store_figures(w, result, watched->pass[0].of);
 		return 0;
 	}
+	w->blind = result->metric[MISSED] == NOT_MEASURED;
 	make_timeline(w, watched);
 	err = replay_watched(w, capacity, &seq);
 	latency = malloc((nr_requests(w) + 1) * sizeof(*latency));
@@ -540,7 +542,7 @@ int watch_digest(struct watch *w, const struct trial_result *result,
 		watched->pass[watched->nr_passes - 1].of[FIG_LEFT] =
 			(double)result->metric[SCAN_LEFT] * (double)w->page /
 			MEGA;
-	if (!err && curve && capacity && !w->sparse)
+	if (!err && curve && capacity && !w->sparse && !w->blind)
 		add_to_curve(w, &seq, capacity, curve);
 	free(latency);
 	free_sequence(&seq);
