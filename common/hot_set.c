@@ -56,13 +56,16 @@ int hot_set_join(struct hot_set *hot, unsigned int readers)
 	return 0;
 }
 
-uint64_t hot_set_missed(const struct hot_set *hot)
+int64_t hot_set_missed(const struct hot_set *hot)
 {
-	uint64_t missed = hot->reader.missed;
+	int64_t missed = (int64_t)hot->reader.missed;
+	bool told = hot->reader.count_missed;
 
-	for (unsigned int i = 0; i < hot->nr_others; i++)
-		missed += hot->others[i].missed;
-	return missed;
+	for (unsigned int i = 0; i < hot->nr_others; i++) {
+		missed += (int64_t)hot->others[i].missed;
+		told &= hot->others[i].count_missed;
+	}
+	return told ? missed : -1;
 }
 
 void hot_set_close(struct hot_set *hot)

@@ -66,8 +66,11 @@ int hot_set_zipf(struct hot_set *hot, double exponent, uint64_t order);
  */
 int hot_set_join(struct hot_set *hot, unsigned int readers);
 
-/* hot_set_missed() - reads by all of them that found their page absent. */
-uint64_t hot_set_missed(const struct hot_set *hot);
+/*
+ * hot_set_missed() - reads by all of them that found their page absent; -1 when the
+ * file system does not tell.
+ */
+int64_t hot_set_missed(const struct hot_set *hot);
 
 void hot_set_close(struct hot_set *hot);
 

@@ -624,13 +624,17 @@ static void count_touches(struct work *work, uint64_t start)
 	}
 }
 
-static uint64_t count_missed(const struct work *work)
+/* -1: not known. */
+static int64_t count_missed(const struct work *work)
 {
 	unsigned int n = work->pacers ? work->trial->hot.readers : 0;
-	uint64_t missed = hot_set_missed(&work->hot);
+	int64_t missed = hot_set_missed(&work->hot);
 
-	for (unsigned int i = 0; i < n; i++)
-		missed += hot_set_missed(&work->pacers[i].hot);
+	for (unsigned int i = 0; i < n && missed >= 0; i++) {
+		int64_t its = hot_set_missed(&work->pacers[i].hot);
+
+		missed = its < 0 ? -1 : missed + its;
+	}
 	return missed;
 }
 
@@ -653,6 +657,7 @@ static int do_scan(struct work *work)
 	int64_t faults = major_faults();
 	uint64_t start = clock_ns();
 	struct scan_result result = { 0 };
+	int64_t missed;
 	int ended;
 	int err;
 
@@ -668,7 +673,9 @@ static int do_scan(struct work *work)
 				   work->scan.path);
 	if (err)
 		return err;
-	metric[MISSED] = count_missed(work) + major_faults() - faults;
+	missed = count_missed(work);
+	if (missed >= 0)
+		metric[MISSED] = missed + major_faults() - faults;
 	if (scan.verify)
 		metric[BAD_WORDS] = (int64_t)result.bad_words;
 	if (null)

@@ -228,6 +228,20 @@ for test in "$dontcache" "$buffer"; do
 		"need: RWF_DONTCACHE on ext4" "Operation not supported"
 done
 
+# Nor RWF_NOWAIT: how many hot reads missed is not known, and that is not 0.
+no_nowait()
+{
+	local line="^# metric ${pread%.*} hot_missed "
+
+	trial '' "$pread"
+	grep -q "$line" "$log" || echo "without a fault there is no line: $line"
+	trial nowait-unsupported "$pread"
+	! grep "$line" "$log" || echo "what was not counted has a figure"
+}
+no_nowait >"$why.nowait" 2>&1
+judge no-nowait "${base[$pread]}" "" "^# metric ${pread%.*} hot_kept "
+verdict_of "$why.nowait" "$log" no-nowait-missed
+
 # (g) The disk is full: by the shim, and really.
 fault disk-full disk-full "$pread" need "need: free space for the loop image" \
 	"^# need free space for the loop image: [0-9]* MiB in $RUN_DIR/images: No space left"

@@ -271,9 +271,9 @@ static void check_digest(struct work *w, unsigned int run)
 	struct run_result *result = &w->e->results[run];
 	const struct watched *last = &result->watched[result->reps - 1];
 	double rate = last->pass[0].of[FIG_RATE];
-	char text[300], title[160];
+	char text[300], buf[160];
+	const char *title = run_title(w->e->plan, run, buf, sizeof(buf));
 
-	run_title(w->e->plan, run, title, sizeof(title));
 	if (!isnan(rate) &&
 	    fabs(rate - result->wanted) > 0.01 * result->wanted) {
 		snprintf(
@@ -502,8 +502,11 @@ static int work_in_lab(struct work *w, const struct setting *like)
 			err = run_group(w, i);
 	running = NULL;
 	end_progress(w->e);
-	if (err && lab->failure.err && !stopped)
+	if (err && !refused && !stopped) {
+		if (!lab->failure.err)
+			failure_note(&lab->failure, err, "measure");
 		say(w->e, lab->failure.text);
+	}
 	ours = lab->keeper.sock >= 0;
 	lab_close(lab, &report);
 	if (ours && (report.foreign || report.failed))
@@ -566,8 +569,11 @@ static int run_lab(struct exploration *e, struct resolved *resolved, bool *mine,
 	pid = fork();
 	if (!pid)
 		worker_process(e, resolved, mine, like, *progress, parent);
-	if (pid < 0)
-		return -errno;
+	if (pid < 0) {
+		snprintf(text, sizeof(text), "fork: %s", strerror(errno));
+		say(e, text);
+		return -EAGAIN;
+	}
 	worker = pid;
 	if (stopped)
 		kill(pid, SIGTERM);

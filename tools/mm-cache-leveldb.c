@@ -43,6 +43,7 @@ static struct lab lab;
 static struct leveldb_result *result; /* shared with the children */
 static volatile sig_atomic_t stopped;
 static volatile pid_t child;
+static int killed_by; /* signal that the last child ended by, or 0 */
 
 /* ----- progress ----- */
 
@@ -154,10 +155,11 @@ static int in_child(void (*work)(void *arg), void *arg)
 			return failure_note(&lab.failure, -errno,
 					    "wait for a process");
 	child = 0;
+	killed_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	if (stopped)
 		return -EINTR;
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		return WIFSIGNALED(status) ? -EINTR : -EIO;
+		return killed_by ? -EINTR : -EIO;
 	if (result->err && result->err != -EBADMSG)
 		lab.failure = result->failure;
 	return result->err;
@@ -429,9 +431,11 @@ static void explain(const char *label, const struct memcg_stat *stat, int err)
 		       label, lab.options.mem_bytes / 1024,
 		       memcg_oom_text(lab.memcg.flavour, stat, text,
 				      sizeof(text)));
+	else if (lab.failure.err)
+		printf("# error %s\n", lab.failure.text);
 	else
-		printf("# error %s\n",
-		       lab.failure.err ? lab.failure.text : "a process died");
+		printf("# error a process died: %s\n",
+		       killed_by ? strsignal(killed_by) : "by itself");
 }
 
 static void run_test(unsigned int n, const char *label,

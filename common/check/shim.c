@@ -209,6 +209,11 @@ static bool before_preadv2(int fd, const struct iovec *iov, int nr,
 		*result = -1;
 		return true;
 	}
+	if (*flags & RWF_NOWAIT && fault("nowait-unsupported")) {
+		errno = EOPNOTSUPP;
+		*result = -1;
+		return true;
+	}
 	if (fault("dontcache-stripped"))
 		*flags &= ~DONTCACHE;
 	*dontcache_reader = *flags & DONTCACHE;

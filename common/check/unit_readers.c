@@ -489,12 +489,15 @@ static void test_hot_set_in_order(void)
 		IS(asked.pos[i], i % 4 * page);
 
 	unit_case("three readers");
+	hot.reader.count_missed = true;
 	IS(hot_set_join(&hot, 3), 0);
 	IS(hot.nr_others, 2);
 	hot.reader.missed = 1;
 	hot.others[0].missed = 10;
 	hot.others[1].missed = 100;
 	IS(hot_set_missed(&hot), 111);
+	hot.others[1].count_missed = false; /* RWF_NOWAIT was refused */
+	IS(hot_set_missed(&hot), -1);
 	IS(hot_set_touch(&hot, 12, &failure), 0);
 	IS(asked.nr, 12);
 	IS(hot.others[0].fd != hot.reader.fd, true);
