@@ -249,8 +249,10 @@ static int warm_up(struct work *work)
 		if (err)
 			return err;
 		work->hits->warm += hits.reads;
-		if (n++ && llabs(rate - before) < WARM_PERMILLE)
+		if (n++ && llabs(rate - before) < WARM_PERMILLE) {
+			work->hits->settled = true;
 			break;
+		}
 		before = rate;
 	}
 	work->hits->warm_windows = n;
@@ -273,6 +275,7 @@ static int measure(struct work *work)
 	measured.scanned = work->requests.scanned - scanned;
 	measured.warm = hits->warm;
 	measured.warm_windows = hits->warm_windows;
+	measured.settled = hits->settled;
 	*hits = measured;
 	return err;
 }

@@ -111,6 +111,7 @@ void store_requests_next(struct store_requests *requests,
 /*
  * What became of them, in the measured windows.
  * @warm:       reads of the warm-up, which took @warm_windows
+ * @settled:    it ended by the rule, not after the most windows
  * @reads:      of the measured windows
  * @get_hits:   of @gets
  * @scan_hits:  of @scan_pages
@@ -122,6 +123,7 @@ void store_requests_next(struct store_requests *requests,
 struct hits {
 	uint64_t warm;
 	unsigned int warm_windows;
+	bool settled;
 	uint64_t reads;
 	uint64_t gets;
 	uint64_t get_hits;

@@ -61,6 +61,7 @@ static const struct {
 	[SCAN_RATE] = { "scan_rate", "records/s" },
 	[ACTIVATIONS] = { "activations", "pages" },
 	[WARM_UP] = { "warm_up", "windows" },
+	[SETTLED] = { "warm_up_ended_by_rule", "times" },
 };
 
 const char *metric_name(enum metric metric)
@@ -716,6 +717,7 @@ static int run_requests(struct work *work)
 	}
 	metric[KEPT] = permille(hits->cached, hits->pages);
 	metric[WARM_UP] = hits->warm_windows;
+	metric[SETTLED] = hits->settled;
 	return 0;
 }
 

@@ -66,6 +66,7 @@ enum metric {
 	SCAN_RATE,
 	ACTIVATIONS, /* of the refaults: pages that were active before */
 	WARM_UP, /* windows that it took */
+	SETTLED, /* 1: it ended because they were alike; 0: after the most */
 	NR_METRICS
 };
 

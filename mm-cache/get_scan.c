@@ -122,6 +122,8 @@ FIXTURE_VARIANT_ADD(get_scan, mglru_1_7) {
 
 /* clang-format on */
 
+#define WARMED (1 << WARM_UP | 1 << SETTLED)
+
 enum { BESIDE, GET_ALONE, SCAN_ALONE, NO_SKEW, NR_ARMS };
 
 static const struct arm arms[NR_ARMS] = {
@@ -131,7 +133,7 @@ static const struct arm arms[NR_ARMS] = {
 		.measured = 1 << GET_HITS | 1 << LRU_GET_HITS | 1 << GET_WAIT |
 			    1 << GET_RATE | 1 << SCAN_HITS |
 			    1 << LRU_SCAN_HITS | 1 << SCAN_RATE |
-			    1 << REFAULTS | 1 << ACTIVATIONS | 1 << WARM_UP,
+			    1 << REFAULTS | 1 << ACTIVATIONS | WARMED,
 		.bounds = { { GET_OF_LRU, AT_LEAST, OF_LRU_MIN,
 			      "SCANs evict what exact LRU keeps for GETs" },
 			    { GET_OF_ALONE, AT_LEAST, 0,
@@ -140,14 +142,14 @@ static const struct arm arms[NR_ARMS] = {
 	[GET_ALONE] = {
 		.name = "get_alone",
 		.no_scan = true,
-		.measured = 1 << GET_OF_LRU | 1 << GET_RATE | 1 << WARM_UP,
+		.measured = 1 << GET_OF_LRU | 1 << GET_RATE | WARMED,
 		.bounds = { { GET_HITS, AT_LEAST, GET_ALONE_HITS_MIN,
 			      .doubt = "GETs alone found nothing cached" } },
 	},
 	[SCAN_ALONE] = {
 		.name = "scan_alone",
 		.no_get = true,
-		.measured = 1 << SCAN_RATE | 1 << WARM_UP,
+		.measured = 1 << SCAN_RATE | WARMED,
 		.bounds = { { SCAN_HITS, AT_MOST, SCAN_ALONE_HITS_MAX,
 			      .doubt = "SCANs alone found what cannot all be cached" },
 			    { KEPT, AT_LEAST, SCAN_ALONE_KEPT_MIN,
@@ -157,7 +159,7 @@ static const struct arm arms[NR_ARMS] = {
 		.name = "no_skew",
 		.no_scan = true,
 		.no_skew = true,
-		.measured = 1 << GET_HITS | 1 << WARM_UP,
+		.measured = 1 << GET_HITS | WARMED,
 		.bounds = { { GET_OF_LRU, AT_LEAST, NO_SKEW_OF_LRU_MIN,
 			      .doubt = "GETs without skew hit less than the memory holds" },
 			    { GET_OF_LRU, AT_MOST, NO_SKEW_OF_LRU_MAX,
@@ -215,7 +217,7 @@ static const struct arm mirror_arms[NR_MIRROR_ARMS] = {
 		.measured = 1 << SCAN_HITS | 1 << LRU_SCAN_HITS |
 			    1 << SCAN_RATE | 1 << LRU_GET_HITS |
 			    1 << GET_WAIT | 1 << GET_RATE | 1 << REFAULTS |
-			    1 << ACTIVATIONS | 1 << WARM_UP,
+			    1 << ACTIVATIONS | WARMED,
 		.bounds = { { SCAN_OF_LRU, AT_LEAST, SCAN_OF_LRU_MIN,
 			      "GETs evict what exact LRU keeps for SCANs" },
 			    { SCAN_OF_ALONE, AT_LEAST, SCAN_OF_ALONE_MIN,
@@ -226,14 +228,14 @@ static const struct arm mirror_arms[NR_MIRROR_ARMS] = {
 	[PART_ALONE] = {
 		.name = "scan_alone",
 		.no_get = true,
-		.measured = 1 << WARM_UP,
+		.measured = WARMED,
 		.bounds = { { SCAN_HITS, AT_LEAST, PART_ALONE_HITS_MIN,
 			      .doubt = "the scanned part shrank with no GETs" } },
 	},
 	[SCAN_ALL] = {
 		.name = "scan_all",
 		.scan_all = true,
-		.measured = 1 << WARM_UP,
+		.measured = WARMED,
 		.bounds = { { SCAN_HITS, AT_MOST, SCAN_ALONE_HITS_MAX,
 			      .doubt = "SCANs of all found what cannot all be cached" } },
 	},
