@@ -44,6 +44,7 @@ refused()
 	refused 64 "recipes/report9" report9
 	MM_CACHE_DIR=$CHECK_TMP refused 64 "no --fs" --fs=xfs
 	MM_CACHE_MEM=128M refused 64 "give --mem" --dry-run
+	refused 1 "shrinks no machine" --dry-run --mem=machine --scale=1/4
 	refused 0 "2000 hot reads a second" --dry-run --pace=clock --rate=2000
 	refused 0 "GETs only" --dry-run --workers=2 --run=0
 	# Before it measures, not after.
@@ -307,6 +308,7 @@ run "$log" "$explore" --mem=32M --pace=clock --rate=900000 --throttle=100 --reps
 	is "late reads" "$(value "$csv" 1 1 late)" "v > 0.9 && v <= 1"
 	is "the rate" "$(value "$csv" 1 1 rate)" "v > 0 && v < 891000"
 	grep -q "^as set: .* this machine cannot keep the pace" "$log" || echo "a rate that is not had is not said"
+	grep -q "^    as set: [0-9]* of 900000 hot reads a second" "$log" || echo "nor is it below the table"
 } >"$why" 2>&1
 verdict pace-is-said
 

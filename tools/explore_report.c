@@ -124,6 +124,30 @@ static void print_refused(const struct exploration *e, FILE *out)
 	}
 }
 
+/* What stands in the table of a run by the clock is then of another pace. */
+static void print_pace(const struct exploration *e, FILE *out)
+{
+	char title[300];
+	bool told = false;
+
+	for (unsigned int i = 0; i < e->plan->nr_runs; i++) {
+		struct spread s = spread_of(&e->results[i], 1, FIG_RATE);
+		double wanted = e->results[i].wanted;
+		char cell[CELL_MAX];
+
+		if (!s.n || !(wanted > 0) ||
+		    (s.min > 0.99 * wanted && s.max < 1.01 * wanted))
+			continue;
+		if (!told)
+			fprintf(out, "not at the pace that was wanted:\n");
+		told = true;
+		print_spread(&s, FIG_RATE, cell, sizeof(cell));
+		fprintf(out, "    %s: %s of %.0f hot reads a second\n",
+			run_title(e->plan, i, title, sizeof(title)), cell,
+			wanted);
+	}
+}
+
 static bool mixed_figures(const struct plan *plan)
 {
 	for (unsigned int i = 1; i < plan->nr_rows; i++)
@@ -244,6 +268,7 @@ void report_table(const struct exploration *e, FILE *out)
 		fprintf(out,
 			"change: of the means [least..most, each repetition by itself]\n");
 	print_scale(e, out);
+	print_pace(e, out);
 	print_refused(e, out);
 }
 

@@ -330,12 +330,15 @@ static int resolve_memory(const struct setting *s, double scale,
 	uint64_t bytes = 0;
 	int err;
 
+	*limit = 0;
 	r->machine = is(s, KNOB_MEM, "machine");
+	if (r->machine && scale != 1)
+		return refuse(
+			why, len,
+			"--mem=machine: --scale shrinks no machine: give sizes and seconds");
 	if (r->machine) {
 		*limit = (double)available;
-	} else if (is(s, KNOB_MEM, "none")) {
-		*limit = 0;
-	} else {
+	} else if (!is(s, KNOB_MEM, "none")) {
 		size_parse(s->value[KNOB_MEM], &bytes);
 		t->mem_bytes = whole_pages((double)bytes * scale);
 		*limit = (double)t->mem_bytes;

@@ -365,8 +365,11 @@ static void hot_figures(const struct watch *w, uint64_t from, uint64_t to,
 	of[FIG_LRU_MISSED] = capacity ? (double)lru / (double)reads : NAN;
 	of[FIG_OPT_MISSED] = capacity ? (double)opt / (double)reads : NAN;
 	of[FIG_P50] = quantile(latency, reads, 0.5);
-	of[FIG_P99] = quantile(latency, reads, 0.99);
-	of[FIG_P999] = quantile(latency, reads, 0.999);
+	/* Of fewer it is the slowest one. */
+	if (reads >= 100)
+		of[FIG_P99] = quantile(latency, reads, 0.99);
+	if (reads >= 1000)
+		of[FIG_P999] = quantile(latency, reads, 0.999);
 	of[FIG_MAX] = latency[reads - 1] / US;
 }
 

@@ -286,6 +286,8 @@ static bool reclaim_given(void)
 
 static void print_env(const struct exploration *e)
 {
+	bool given = false;
+
 	for (unsigned int i = 0; i < e->env->nr; i++)
 		/* What differs by run is in the table, or was given. */
 		if ((strcmp(e->env->facts[i].key, "reclaim") ||
@@ -293,6 +295,17 @@ static void print_env(const struct exploration *e)
 		    strcmp(e->env->facts[i].key, "files"))
 			printf("# env %s %s\n", e->env->facts[i].key,
 			       e->env->facts[i].value);
+	if (asked.recipe)
+		printf("# env recipe %s\n", asked.recipe);
+	for (int k = 0; k < NR_KNOBS; k++) {
+		if (!asked.given.value[k][0])
+			continue;
+		printf("%s %s=%s", given ? "" : "# env knobs", knobs[k].name,
+		       asked.given.value[k]);
+		given = true;
+	}
+	if (given)
+		printf("\n");
 	printf("# env scale %g\n# env repetitions %u\n\n", e->scale, e->reps);
 }
 
