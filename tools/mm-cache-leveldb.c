@@ -249,6 +249,11 @@ static int make_kept(const char *dir)
 
 	if (snprintf(path, sizeof(path), "%s.new", dir) >= (int)sizeof(path))
 		return failure_note(&lab.failure, -ENAMETOOLONG, "%s", dir);
+	if (!access(path, F_OK))
+		return failure_note(
+			&lab.failure, -EEXIST,
+			"%s: is left of a making that was killed, or one is under way: remove it, or wait",
+			path);
 	err = make_dir(path);
 	if (err)
 		return err;
