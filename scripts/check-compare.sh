@@ -467,12 +467,49 @@ exits control-characters-in-both 2 "1 the same" control_a.log control_b.log
 exits control-characters-in-a-pattern 3 '"only": "\\xff*"' -f json --only $'\xff*' control_a.log control_b.log
 
 # Archives: anywhere in them, whatever their names.
-tar -czf set.tgz -C three/B . && tar -cf absolute.tar -P --transform "s,^,$PWD/../x/," three/B/*.log
+tar -czf set.tgz -C three/B .
 mkdir -p deep/a/b/c && cp three/B/*.log deep/a/b/c/ && cp three/B/01-2.log deep/a/01-2.log.console && tar -cJf deep.tar.xz deep
-for archive in set.tgz absolute.tar deep.tar.xz deep; do
+for archive in set.tgz deep.tar.xz deep; do
 	exits "reads-$archive" 0 "3 complete blocks" three/A $archive
 done
 head -c 300 set.tgz >cut.tgz
+# archive FILE NAME=LOG|NAME=(s|h):TARGET...: a tarball of logs by any NAME, and of links
+archive()
+{
+	python3 - "$@" <<-'EOF'
+		import sys, tarfile
+		tar = tarfile.open(sys.argv[1], "w")
+		for entry in sys.argv[2:]:
+		    name, source = entry.split("=", 1)
+		    info = tar.gettarinfo(source if source[1] != ":" else ".")
+		    info.name = name
+		    if source[1] == ":":
+		        info.type = {"s": tarfile.SYMTYPE, "h": tarfile.LNKTYPE}[source[0]]
+		        info.linkname = source[2:]
+		    tar.addfile(info, open(source, "rb") if info.isreg() else None)
+		tar.close()
+	EOF
+}
+# Nothing is written or read where a name leads out of the directory: no logs are there.
+outside=$PWD/outside
+mkdir -p outside/{in,linked} && tee outside/{01-2,01-3,linked/02-2}.log <<<"no log" >/dev/null
+from=three/B
+archive leads_out.tar ../01-2.log=$from/01-2.log "$outside/01-3.log=$from/01-3.log" "link=s:$outside/linked" \
+	link/02-2.log=$from/02-2.log 02-3.log=$from/02-3.log 03-2.log=$from/03-2.log 03-3.log=$from/03-3.log
+state_outside()
+{
+	find "$outside" -printf '%p %y %s %T@\n' | sort
+}
+before=$(state_outside)
+cd outside/in || exit 1
+exits archive-leads-out 0 "3 complete blocks" ../../three/A ../../leads_out.tar
+cd ../.. || exit 1
+check_run archive-writes-nothing test "$before" = "$(state_outside)"
+archive soft.tar 01-2.log="s:$PWD/$from/01-2.log" 01-3.log=$from/01-3.log
+archive hard.tar 01-3.log=$from/01-3.log 01-2.log=h:01-3.log
+for kind in soft hard; do
+	exits "refuse-a-$kind-link-in-an-archive" 3 "$kind.tar:01-2.log: a link within an archive" three/A $kind.tar
+done
 exits refuse-cut-archive 3 "cut.tgz" three/A cut.tgz
 exits refuse-no-archive 3 "no.tar" three/A <(:) no.tar
 # Packed logs, as CI systems leave them, in a directory or one alone

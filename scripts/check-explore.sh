@@ -378,7 +378,7 @@ stop()
 	run_start "$log" "$explore" --mem=64M --touches=1 --reps=50
 	case $when in
 	[0-9]*) sleep "$when" ;;
-	*) await "$log" "$when" ;;
+	*) await "$log" "$when" || echo "it does not say: $when" ;;
 	esac
 	kill "-$signal" "$RUN_PID"
 	run_wait

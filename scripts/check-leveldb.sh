@@ -57,6 +57,23 @@ refused()
 } >"$why"
 verdict refuses
 
+# cut SIGNAL STATUS: a making that is interrupted.
+cut()
+{
+	local status=0
+
+	env --default-signal=INT "$leveldb" --make --database="$CHECK_TMP/cut" --size=1G --value=8 >"$log" 2>&1 &
+	await "$log" 'making the database: 1[0-9][0-9] of' || echo "no progress is told"
+	kill "-$1" $!
+	wait $! 2>/dev/null || status=$?
+	[ $status -eq "$2" ] || echo "$1: exit status $status, must be $2"
+	for _ in {1..50}; do
+		pgrep -f -- "--database=$CHECK_TMP/cut" >/dev/null || return
+		sleep 0.1
+	done
+	echo "$1: the making goes on"
+}
+
 # A database that is kept, made by anybody: whole, or not there.
 db=$CHECK_TMP/db
 small=(--size=60M --mem=32M --quiet)
@@ -70,7 +87,8 @@ small=(--size=60M --mem=32M --quiet)
 	refused 1 "asked for were 65536, 1008" --make --database="$db" --size=64M --mem=32M
 	mkdir "$CHECK_TMP/empty"
 	refused 1 "is no database that this program has made" --make --database="$CHECK_TMP/empty" "${small[@]}"
-	timeout -s INT 1 "$leveldb" --make --database="$CHECK_TMP/cut" --size=8G >"$log" 2>&1
+	cut INT 1
+	grep -q ': stopped$' "$log" || echo "an interrupted making does not say so"
 	[ ! -e "$CHECK_TMP/cut" ] && [ ! -e "$CHECK_TMP/cut.new" ] || echo "an interrupted making leaves files"
 	refused 0 "" --make --database="$CHECK_TMP/slash/" "${small[@]}"
 	mkdir "$CHECK_TMP/killed.new"
@@ -79,6 +97,8 @@ small=(--size=60M --mem=32M --quiet)
 	"$leveldb" --make --database="$CHECK_TMP/closed" --size=60M --mem=32M <&- >&- 2>&- ||
 		echo "without standard streams it exits with $?"
 	! grep -rq "making the database" "$CHECK_TMP/closed" || echo "what it said is in the database"
+	cut KILL 137
+	refused 1 "cut.new is of another making" --make --database="$CHECK_TMP/cut" "${small[@]}"
 } >"$why"
 verdict makes
 
@@ -88,27 +108,6 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 # --- where the answer is known
-
-delayacct=/proc/sys/kernel/task_delayacct
-# Under the lock of all runs: somebody else's has it on meanwhile.
-accounting_now()
-{
-	local lock=/run/mm-cache/lock
-
-	if [ -e $lock ]; then
-		flock -w "$RUN_LIMIT" $lock cat $delayacct
-	else
-		cat $delayacct
-	fi 2>/dev/null
-}
-accounting=$(accounting_now)
-
-# As leftovers(), and what machine-state.sh does not look at.
-all_leftovers()
-{
-	leftovers
-	[ "$(accounting_now)" = "$accounting" ] || echo "$delayacct was not put back"
-}
 
 # value NAME [LAYOUT]: the median of that metric in the log.
 value()
@@ -140,14 +139,15 @@ measure --layouts=1_3,mixed,1_7 --measured=2
 	is "GETs to 1000 SCANs, mixed" "$(value gets_per_1000_scans mixed)" "v > 150000 && v < 260000"
 	is "mapped tables" "$(value tables_mapped)" "v == 1000"
 	grep -q "^# access leveldb.classic_1_3: mapped, " "$log" || echo "the access is not told"
-	if [ -n "$accounting" ]; then
+	if [ -e /proc/sys/kernel/task_delayacct ]; then
 		is "waits of GETs" "$(value get_wait)" "v > 0"
 		is "waits of SCANs" "$(value scan_wait)" "v > 0"
 	fi
-	all_leftovers
+	leftovers
 } >"$why" 2>&1
 verdict measures
 cp "$log" "$CHECK_TMP/a.log"
+skewed=$(value get_miss)
 
 measure --layouts=1_3,mixed,1_7 --measured=2 --seed=2
 cp "$log" "$CHECK_TMP/b.log"
@@ -174,50 +174,49 @@ measure --access=pread --measured=2
 	is "mapped tables" "$(value tables_mapped)" "v == 0"
 	is "major faults of 1000 GETs" "$(value get_faults_per_1000)" "v < 20"
 	is "GETs that miss" "$(value get_miss)" "v > 100 && v < 700"
-	all_leftovers
+	leftovers
 } >"$why" 2>&1
 verdict pread
 
 # All keys alike miss as often as what does not fit.
 measure --zipf=0 --measured=2
-{
-	is "GETs that miss without skew" "$(value get_miss)" "v > $(sed -n 's/.*1_3 get_miss .* median=\([0-9]*\) .*/\1/p' "$CHECK_TMP/a.log") + 50"
-} >"$why" 2>&1
+is "GETs that miss without skew" "$(value get_miss)" "v > ${skewed:-1000} + 50" >"$why"
 verdict no-skew
 
 # --- what tells nothing, or is wrong
 
-# judged NAME STATUS LINE...: as judge().
-judged()
-{
-	local name=$1
-	shift
-
-	judge "$name" "$@" || return
-	[ "$(accounting_now)" = "$accounting" ] ||
-		check_fail "$name-delayacct" "$delayacct was not put back" "$log"
-}
 run "$log" "$leveldb" --size=20M --mem=128M --reclaim=classic --layouts=1_3 --quiet
-judged all-fits 4 "^ok 1 .* # SKIP inconclusive: nothing was read from the device$"
+judge all-fits 4 "^ok 1 .* # SKIP inconclusive: nothing was read from the device$"
 
-cp -r "$db" "$CHECK_TMP/wrong"
-perl -e 'for my $f (@ARGV) { open(my $h, "+<", $f) or die; seek($h, 500, 0); read($h, my $c, 1);
-	seek($h, 500, 0); print $h chr(ord($c) ^ 1) }' "$CHECK_TMP"/wrong/*.ldb
-measure --database="$CHECK_TMP/wrong"
-judged wrong-value 1 "^not ok 1 leveldb.classic_1_3.answers_all$" "^# why leveldb.classic_1_3: GET of record .* another value"
+# spoiled COMMAND ARGUMENT...: measure another copy, in which COMMAND was done.
+spoiled()
+{
+	rm -rf "$CHECK_TMP/spoiled"
+	cp -r "$db" "$CHECK_TMP/spoiled"
+	(cd "$CHECK_TMP/spoiled" && eval "$1")
+	measure --database="$CHECK_TMP/spoiled" "${@:2}"
+}
 
-# Of more records than it has: those that are popular are anywhere.
-sed -i 's/^records [0-9]*/records 122880/' "$CHECK_TMP/wrong/mm-cache"
-cp "$db"/*.ldb "$CHECK_TMP/wrong"
-measure --database="$CHECK_TMP/wrong" --size=120M
-judged absent-key 1 "^not ok 1 " "^# why leveldb.classic_1_3: \(GET of record .* nothing found\|SCAN: record .* is not there\)"
+# Of the first value of each table the middle, which only GETs read; and the last word
+# of others, which no GET asks for with such a skew.
+spoiled "perl -0777 -pi -e 'substr(\$_, 500, 1) ^= qq(\\1)' *.ldb"
+judge wrong-value 1 "^not ok 1 leveldb.classic_1_3.answers_all$" "^# why leveldb.classic_1_3: GET of record .* another value"
+spoiled "perl -0777 -pi -e 's/\\d{16}.{1008}\\K./++\$n % 99 ? \$& : \$& ^ qq(\\1)/gse' *.ldb" --zipf=10
+judge wrong-value-of-scan 1 "^not ok 1 " "^# why leveldb.classic_1_3: SCAN: record .* has another value"
+
+# Of more records than it has: those that are popular are anywhere. The one SCAN is of a
+# record that is there; then all popular ones are.
+more="sed -i 's/^records [0-9]*/records 122880/' mm-cache"
+spoiled "$more" --size=120M --scan-length=1 --gets-per-scan=1000000
+judge absent-key 1 "^not ok 1 " "^# why leveldb.classic_1_3: GET of record .* nothing found"
+spoiled "$more" --size=120M --zipf=10 --gets-per-scan=1
+judge absent-key-of-scan 1 "^not ok 1 " "^# why leveldb.classic_1_3: SCAN: record .* is not there"
+
+spoiled "find . -name '*.ldb' | head -n 1 | xargs rm"
+judge lost-table 1 "^not ok 1 " "^# error .*LevelDB says: "
 
 measure --access=pread --block-cache=1G
-judged oom 1 "^not ok 1 " "^# why leveldb.classic_1_3: OOM: "
-
-rm "$(find "$CHECK_TMP/wrong" -name '*.ldb' | head -n 1)"
-measure --database="$CHECK_TMP/wrong" --size=120M
-judged lost-table 1 "^not ok 1 " "^# error .*LevelDB says: "
+judge oom 1 "^not ok 1 " "^# why leveldb.classic_1_3: OOM: "
 
 # As a disk that fails below a mapping does.
 run_before
@@ -225,22 +224,24 @@ run_start "$log" "$leveldb" --size=60M --mem=32M --database="$db" --reclaim=clas
 await "$log" 'measured: window 2 of'
 pkill -BUS -P "$RUN_PID" -x mm-cache-leveld
 run_wait
-judged bus-error 1 "^not ok 1 " "^# error a process died: Bus error$"
+judge bus-error 1 "^not ok 1 " "^# error a process died: Bus error$"
 
 measure --database="$CHECK_TMP/empty"
-judged no-database 1 "^Bail out! .*is no database that this program has made"
+judge no-database 1 "^Bail out! .*is no database that this program has made"
 
 run "$log" setpriv --reuid 65534 --clear-groups "$leveldb" "${small[@]}"
-judged not-root 4 "^1\.\.0 # SKIP need: root"
+judge not-root 4 "^1\.\.0 # SKIP need: root"
 
 # --- interrupted
 
-# stopped NAME WHEN SIGNAL: WHEN, a word of its progress. It is its own database.
+# stopped NAME WHEN SIGNAL ARGUMENT...: WHEN, words of its progress.
 stopped()
 {
 	run_before
-	run_start "$log" "$leveldb" --size=60M --mem=32M --reclaim=classic --layouts=1_3 --measured=1000
-	await "$log" "$2"
+	run_start "$log" "$leveldb" --mem=32M --reclaim=classic --layouts=1_3 --measured=1000 "${@:4}"
+	{
+		await "$log" "$2" || echo "it does not say: $2"
+	} >"$why"
 	kill "-$3" "$RUN_PID"
 	run_wait
 	{
@@ -255,20 +256,22 @@ stopped()
 			sleep 0.1
 		done
 		[ -z "$(run_processes)" ] || echo "processes are left 10 s after the end"
-		all_leftovers
-	} >"$why" 2>&1
+		leftovers
+	} >>"$why" 2>&1
 	verdict "$1"
 }
+making=(--size=256M --value=8)
+measuring=(--size=60M --database="$db")
 for signal in INT TERM KILL; do
-	stopped "making-$signal" 'making the database: 6 of' $signal
-	stopped "measuring-$signal" 'measured: window 2 of' $signal
+	stopped "making-$signal" 'making the database: 2[0-9] of' $signal "${making[@]}"
+	stopped "measuring-$signal" 'measured: window 2 of' $signal "${measuring[@]}"
 done
 
 # In a directory, where nothing goes with a mount.
 export MM_CACHE_DIR=$RUN_DIR/dir
 mkdir "$MM_CACHE_DIR"
 RUN_WATCH+=("$MM_CACHE_DIR")
-stopped directory-KILL 'measured: window 2 of' KILL
+stopped directory-KILL 'measured: window 2 of' KILL --size=60M
 unset MM_CACHE_DIR
 
 check_done

@@ -153,13 +153,14 @@ is()
 		echo "$1 is ${2:-not there}: must hold $3, of v"
 }
 
-# await LOG PATTERN: until LOG has a line of it, for five minutes.
+# await LOG PATTERN: until LOG has a line of it, for five minutes; fails without.
 await()
 {
 	for _ in {1..3000}; do
-		! grep -q -- "$2" "$1" || break
+		! grep -q -- "$2" "$1" || return 0
 		sleep 0.1
 	done
+	return 1
 }
 
 check_done()

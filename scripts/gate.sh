@@ -82,7 +82,8 @@ leveldb=$here/build/tools/mm-cache-leveldb
 install=$here/build/install
 
 # Seconds of each program, at its default repetitions: emulated (TCG), and where
-# the CPU runs as it is. Good for a first guess; what boots took replaces it.
+# the CPU runs as it is. Good for a first guess; what boots took replaces it. A
+# database's are for one measured window; what else it does takes as long as six.
 boot_tcg=25 boot_kvm=8
 expected_seconds()
 {
@@ -93,7 +94,7 @@ dontcache_shared 8 4
 dontcache_small_buffer 15 8
 dontcache_write 21 14
 fadvise_hot_set 31 12
-get_scan 110 13
+get_scan 85 13
 mmap_hot_set 65 14
 noreuse_hot_set 9 5
 odirect_hot_set 6 2
@@ -101,7 +102,7 @@ pread_hot_set 39 6
 repeated_scan 19 3
 seq_hot_set 41 5
 uring_dontcache 16 5
-leveldb 500 90
+leveldb 23 6
 END
 }
 
@@ -449,21 +450,25 @@ last_block_begun()
 # The first guess for a round.
 guess()
 {
-	local column=2 boot=$boot_tcg list
+	local column=2 boot=$boot_tcg list times=1
 
 	[ "$accel" = tcg ] || {
 		column=3
 		boot=$boot_kvm
 	}
 	list=${programs//,/ }
-	[ -z "$workload" ] || list=${workload%% *}
+	if [ -n "$workload" ]; then
+		list=${workload%% *}
+		times=$((8 + 6))
+		[[ ! $workload =~ " --measured"[=\ ]([1-9][0-9]{0,5}) ]] || times=$((BASH_REMATCH[1] + 6))
+	fi
 	[ -n "$list" ] || list=$(sed -n 's/^mm-cache://p' "$install/kselftest-list.txt" | xargs)
-	expected_seconds | awk -v list="$list" -v column=$column -v sum="$boot" '
+	expected_seconds | awk -v list="$list" -v column=$column -v times="$times" -v sum="$boot" '
 		{ known[$1] = $column }
 		END {
 			n = split(list, names, " ")
 			for (i = 1; i <= n; i++)
-				sum += names[i] in known ? known[names[i]] : 60
+				sum += names[i] in known ? times * known[names[i]] : 60
 			print int(sum + 0.5)
 		}'
 }

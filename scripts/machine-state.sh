@@ -84,6 +84,11 @@ knobs()
 		read -r value <"$path"
 		echo "knob $path $value"
 	done
+	# Where others run the suite, they may have it on.
+	path=/proc/sys/kernel/task_delayacct
+	if [ -e $path ] && read -r value <$path && [ "$value" != 0 ] && [ -z "${others// /}" ]; then
+		echo "knob $path $value"
+	fi
 	for path in /sys/block/*; do
 		read -r value <"$path/queue/read_ahead_kb" || continue
 		case $path in
@@ -188,7 +193,7 @@ while :; do
 	now=${EPOCHREALTIME/[.,]/}
 	# That an idle loop device has no longer a value of the suite's is no loss; nor
 	# that somebody's run, which was just ending, has ended.
-	left=$(state | diff "$since" - | sed -n -e '\,^< knob /sys/block/loop,d' \
+	left=$(state | diff "$since" - | sed -n -e '\,^< knob /sys/block/loop\|^< knob .*delayacct,d' \
 		${shared:+-e '/^< .*\/\(mm-cache\|journal\)\.[0-9]*$/d'} \
 		-e 's/^< /gone: /p' -e 's/^> /new: /p')
 	[ -n "$left" ] || exit 0

@@ -185,14 +185,15 @@ static char *common_name(const struct compare_input *input, const char *name)
 	return s;
 }
 
-/* "BB-P", and what must follow it */
+/* "BB-P", and what must follow it; behind a colon: at the top of an archive */
 static bool block_of(const char *path, const char *suffix, unsigned int *block,
 		     unsigned int *position)
 {
-	const char *s = strrchr(path, '/');
+	const char *s = path + strlen(path);
 	size_t digits;
 
-	s = s ? s + 1 : path;
+	while (s > path && !strchr("/:", s[-1]))
+		s--;
 	digits = strspn(s, "0123456789");
 	if (digits < 2 || digits > 6 || s[digits] != '-' ||
 	    s[digits + 1] < '1' || s[digits + 1] > '4' ||
@@ -908,13 +909,21 @@ static void read_archive(struct compare_input *input, struct compare_set *set,
 
 	for (; ret == ARCHIVE_OK || ret == ARCHIVE_WARN;
 	     ret = archive_read_next_header(archive, &entry)) {
+		bool link = archive_entry_symlink(entry) ||
+			    archive_entry_hardlink(entry);
+
 		name = archive_entry_pathname(entry);
-		if (!name || archive_entry_filetype(entry) != AE_IFREG)
+		if (!name ||
+		    (!link && archive_entry_filetype(entry) != AE_IFREG))
 			continue;
 		if (!is_log(name) && !is_died(name) && !is_packed_log(name))
 			continue;
 		full = text("%s:%s", path, name);
-		if (is_packed_log(name))
+		if (link)
+			refuse(input,
+			       "%s: a link within an archive: pack what it leads to (tar --dereference --hard-dereference)",
+			       full);
+		else if (is_packed_log(name))
 			refuse(input,
 			       "%s: packed within an archive: unpack that, and give the directory",
 			       full);
