@@ -56,18 +56,19 @@ static const struct workload mirror =
  *
  *           6.12 MGLRU  7.3 MGLRU             classic               SCANs promoted
  *   1_3     994, 584    1357..1402, 798..819  1065..1115, 601..651  914, 525
- *   mixed   1000, 680   1380, 893             1066..1127, 691..730  921, 576
- *   1_7     999, 700    1331..1352, 904..911  1053..1128, 701..748  909, 574
- *   mirror  1016, 988   976..984, 947..956    1010..1021, 982..992  325, 316
+ *   mixed   1000, 680   1380, 893             1064..1127, 691..730  921, 576
+ *   1_7     999, 700    1331..1352, 904..911  1052..1128, 701..748  909, 574
+ *   mirror  1016, 988   976..984, 947..956    1010..1022, 982..992  325, 316
  *
- * Medians of five and six boots; classic is of 6.12, 6.18 and 7.3. The last column is
- * of a shim (6.18) that touches each page of a SCAN five times more or, for the
- * mirror, drops the scanned part: the bounds lie between. Exact LRU has 1000; of alone
- * 574 to 593 in 1_3, 648 to 677 in the other two. So they exclude a kernel that keeps
- * less for GETs than it would, because what is read once or ahead earns a place. 7.x
- * puts pages that start with a reference into the second-oldest generation of MGLRU;
- * those read ahead start with none and go first: by pread(), not through a mapping. A
- * single repetition of classic gave 1027 to 1142, but for the mirror.
+ * Medians of five and six boots, and of 20 runs on 6.18, 6 to 7 s each, the verdicts
+ * the same; classic is of 6.12, 6.18 and 7.3. The last column is of a shim (6.18) that
+ * touches each page of a SCAN five times more or, for the mirror, drops the scanned
+ * part: the bounds lie between. Exact LRU has 1000; of alone 574 to 593 in 1_3, 648 to
+ * 677 in the other two. So they exclude a kernel that keeps less for GETs than it
+ * would, because what is read once or ahead earns a place. 7.x puts pages that start
+ * with a reference into the second-oldest generation of MGLRU; those read ahead start
+ * with none and go first: by pread(), not through a mapping. A single repetition of
+ * classic gave 1027 to 1142, but for the mirror.
  */
 #define OF_LRU_MIN 950
 #define OF_ALONE_1_3_MIN 550
