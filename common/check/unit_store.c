@@ -270,6 +270,14 @@ static void test_kernel_is_lru_where_all_fits(void)
 	IS_WITHIN(result->metric[WARM_UP], 2, WARM_WINDOWS_MAX);
 	IS_WITHIN(result->metric[SCAN_OF_LRU], 900, 1100);
 
+	unit_case("a warm-up ends when windows are alike, or after the most");
+	IS(result->metric[SETTLED], 1);
+	trial.get_scan.window = 20 * 4096;
+	IS(trial_run(&lab, &trial, result), 0);
+	IS(result->metric[WARM_UP], WARM_WINDOWS_MAX);
+	IS(result->metric[SETTLED], 0);
+	trial.get_scan.window = 4 * MIB;
+
 	unit_case("a cache that forgets is not LRU's");
 	trial.get_scan.memory = 4 * MIB / 8;
 	trial.get_scan.run = 0;
