@@ -59,14 +59,15 @@ done
 # number alone tells nothing, for what was left long ago may bear it, too.
 others()
 {
-	local path stat parent
+	local path stat life parent
 
 	[ -n "$shared" ] || return
 	grep -lsx mm-cache-keeper /proc/[0-9]*/comm | while read -r path; do
 		! grep -qzxsF -- "$mark" "${path%/comm}/environ" || continue
 		read -r stat <"${path%/comm}/stat" || continue
-		read -r _ parent _ <<<"${stat##*) }"
-		echo "$parent"
+		read -r life parent _ <<<"${stat##*) }"
+		# One that has ended has no environment to tell whose it was.
+		[ "$life" = Z ] || echo "$parent"
 	done 2>/dev/null
 }
 
