@@ -123,7 +123,7 @@ FIXTURE_VARIANT_ADD(get_scan, mglru_1_7) {
 
 /* clang-format on */
 
-#define WARMED (1 << WARM_UP | 1 << SETTLED)
+enum { WARMED = 1 << WARM_UP | 1 << SETTLED };
 
 enum { BESIDE, GET_ALONE, SCAN_ALONE, NO_SKEW, NR_ARMS };
 
