@@ -312,6 +312,16 @@ run "$log" "$explore" --mem=32M --pace=clock --rate=900000 --throttle=100 --reps
 } >"$why" 2>&1
 verdict pace-is-said
 
+# A terminal shows what goes on within a repetition; a file has a line for each.
+run "$log" script -qec "$explore --mem=32M --passes=2 --throttle=100 --pace=clock --rate=500 --reps=1" /dev/null
+{
+	[ "$RUN_STATUS" -eq 0 ] || echo "exit status $RUN_STATUS"
+	grep -q "0 of 1, [0-9]* s so far: as set: pass 2 of 2, [1-9][0-9]* % scanned" "$log" || echo "no live progress"
+	grep -q "1 of 1, [0-9]* s: as set: kept" "$log" || echo "no result of the repetition"
+	leftovers
+} >"$why" 2>&1
+verdict live-progress
+
 # --- what a run lacks is said, and the others run
 
 run "$log" "$explore" --fs=btrfs --mem=32M --scan-by=dontcache,dontneed --reps=1

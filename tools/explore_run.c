@@ -24,6 +24,7 @@
 #define KEEPER_WAIT_MS 10000
 #define KEEPER_STEP_MS 20
 #define TRIES 3 /* of a trial whose files somebody else held or wrote to */
+#define TELL_NS 250000000
 
 /* ----- signals ----- */
 
@@ -154,6 +155,29 @@ static void show_progress(const struct exploration *e, struct progress *p,
 		fprintf(stderr, " (%.0f s to go)",
 			s / p->done * (p->total - p->done));
 	fflush(stderr);
+}
+
+/* Within a trial, on a terminal, not oftener than can be read. */
+struct telling {
+	const struct exploration *e;
+	struct progress *progress;
+	unsigned int run;
+	unsigned int passes;
+	uint64_t told_ns;
+};
+
+static void tell_sample(void *arg, const struct trial_sample *sample)
+{
+	struct telling *t = arg;
+	char what[80];
+
+	if (sample->ns - t->told_ns < TELL_NS)
+		return;
+	t->told_ns = sample->ns;
+	snprintf(what, sizeof(what), "pass %u of %u, %.0f %% scanned",
+		 sample->pass + 1, t->passes,
+		 100.0 * (double)sample->done / (double)sample->total);
+	show_progress(t->e, t->progress, t->run, what);
 }
 
 static void end_progress(const struct exploration *e)
@@ -296,6 +320,12 @@ static int run_once(struct work *w, unsigned int run, unsigned int rep)
 	struct run_result *result = &w->e->results[run];
 	struct resolved *r = &w->resolved[run];
 	struct trial trial = r->trial;
+	struct telling telling = {
+		.e = w->e,
+		.progress = &w->progress,
+		.run = run,
+		.passes = r->trial.scan.passes,
+	};
 	struct watch *watch;
 	int err = -EBUSY;
 
@@ -313,6 +343,8 @@ static int run_once(struct work *w, unsigned int run, unsigned int rep)
 			return failure_note(&w->lab.failure, -ENOMEM,
 					    "record a trial");
 		trial.observer = watch_observer(watch);
+		if (!w->e->quiet && isatty(STDERR_FILENO))
+			watch_tell(watch, tell_sample, &telling);
 		patient = 1;
 		err = trial_run(&w->lab, &trial, w->result);
 		patient = 0;

@@ -96,6 +96,8 @@ struct watch {
 	bool unordered; /* each pass in another order */
 	unsigned int warm;
 	uint64_t hot_pages, scan_pages;
+	void (*tell)(void *arg, const struct trial_sample *sample);
+	void *tell_arg;
 	size_t bytes; /* of all of it */
 	uint64_t hot_ns;
 	unsigned int nr_samples;
@@ -146,6 +148,8 @@ static void on_sample(void *arg, const struct trial_sample *sample)
 	struct watch *w = arg;
 	struct sample *to;
 
+	if (w->tell)
+		w->tell(w->tell_arg, sample);
 	if (!sample->done)
 		w->hot_ns = 0;
 	if (w->nr_samples == TIMELINE_MAX)
@@ -213,6 +217,14 @@ struct watch *watch_new(const struct resolved *r)
 const struct trial_observer *watch_observer(struct watch *w)
 {
 	return &w->observer;
+}
+
+void watch_tell(struct watch *w,
+		void (*tell)(void *arg, const struct trial_sample *sample),
+		void *arg)
+{
+	w->tell = tell;
+	w->tell_arg = arg;
 }
 
 void watch_free(struct watch *w)

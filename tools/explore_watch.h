@@ -145,6 +145,14 @@ struct watch *watch_new(const struct resolved *resolved);
 const struct trial_observer *watch_observer(struct watch *watch);
 
 /*
+ * watch_tell() - have @tell called with @arg and each sample, by the process of the
+ * trial.
+ */
+void watch_tell(struct watch *watch,
+		void (*tell)(void *arg, const struct trial_sample *sample),
+		void *arg);
+
+/*
  * watch_digest() - when the trial is over with @result. Adds to @curve, of
  * CURVE_BINS, unless that is NULL. 0 or -ENOMEM.
  */
