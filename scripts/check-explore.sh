@@ -51,6 +51,7 @@ refused()
 	refused 64 "/no/such/csv: No such file" --csv=/no/such/csv
 	refused 64 "/no/such/figure.svg: No such file" --figure=/no/such/figure
 	refused 64 "$CHECK_TMP: Is a directory" --json="$CHECK_TMP"
+	refusal "$log" 64 "gnuplot is missing" env PATH=/nowhere "$explore" --curve="$CHECK_TMP/curve"
 } >"$why"
 verdict refuses
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,6 +33,11 @@ void gnuplot_quote(FILE *to, const char *text)
 		fputc(*text, to);
 	}
 	fputc('\'', to);
+}
+
+bool gnuplot_found(void)
+{
+	return !system("command -v gnuplot >/dev/null 2>&1");
 }
 
 int gnuplot_draw(const char *path, unsigned int width, unsigned int height,

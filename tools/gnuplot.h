@@ -14,6 +14,9 @@ bool gnuplot_kind(const char *path);
 /* gnuplot_quote() - @text as one of its strings, whatever is in it. */
 void gnuplot_quote(FILE *to, const char *text);
 
+/* gnuplot_found() - whether there is one, before it is needed. */
+bool gnuplot_found(void);
+
 /*
  * gnuplot_draw() - have what @script writes drawn to @path, @width by @height
  * pixels. What was there goes first: an old figure would be taken for the new

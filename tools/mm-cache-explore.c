@@ -8,6 +8,7 @@
 #include "explore_plan.h"
 #include "explore_report.h"
 #include "explore_run.h"
+#include "gnuplot.h"
 #include "std_streams.h"
 #include "text.h"
 
@@ -367,6 +368,12 @@ static int check_file(const char *name, const char *ending)
 
 static int check_files(void)
 {
+	if ((asked.figure || asked.timeline || asked.curve) &&
+	    !gnuplot_found()) {
+		fprintf(stderr,
+			"mm-cache-explore: gnuplot is missing, which draws the figures: install it (Debian: gnuplot-nox)\n");
+		return -EOPNOTSUPP;
+	}
 	return check_file(asked.csv, "")		  ?:
 		       check_file(asked.json, "")	  ?:
 		       check_file(asked.figure, ".svg")	  ?:
