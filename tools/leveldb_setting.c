@@ -336,7 +336,7 @@ static const char *check_options(struct leveldb_setting *asked)
 	return NULL;
 }
 
-static _Noreturn void refuse(const char *why)
+static _Noreturn void wrong_usage(const char *why)
 {
 	fprintf(stderr, "%s: %s\n", program_invocation_short_name, why);
 	exit(LEVELDB_USAGE);
@@ -365,9 +365,9 @@ void leveldb_setting_read(int argc, char **argv, struct leveldb_setting *asked)
 	};
 	argp_err_exit_status = LEVELDB_USAGE;
 	if (options_read(&asked->options, why, sizeof(why)))
-		refuse(why);
+		wrong_usage(why);
 	argp_parse(&argp, argc, argv, 0, NULL, asked);
 	wrong = check_options(asked);
 	if (wrong)
-		refuse(wrong);
+		wrong_usage(wrong);
 }
